@@ -22,9 +22,10 @@ function(gpumc_add_isa_levels target sources includes libraries)
   endif()
   if(GPUMC_SANITIZE AND NOT GPUMC_SANITIZE_VECTORS)
     # Unrolled loops with a check at each pointer compile four times as long, and the address
-    # sanitizer sees those accesses too. As options of sources they come after -fsanitize.
+    # sanitizer sees those accesses too; -O1 compiles them in half of the time of -O2. As options of sources they
+    # come after -fsanitize.
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS
-      "-fno-sanitize=null,object-size,pointer-overflow,alignment;$<$<C_COMPILER_ID:GNU>:-fno-var-tracking>")
+      "-O1;-fno-sanitize=null,object-size,pointer-overflow,alignment;$<$<C_COMPILER_ID:GNU>:-fno-var-tracking>")
   endif()
   foreach(level IN LISTS levels)
     add_library(${target}_${level} OBJECT ${sources})

@@ -12,7 +12,7 @@ menus = {
                       "docs/tutorial-critical-point", "docs/tutorial-hard-disks"],
         "Using gpumc": ["docs/cli", "docs/config-reference", "docs/moves", "docs/file-format", "docs/python", "docs/analysis", "docs/pictures",
                         "docs/report", "docs/merging"],
-        "GPUs and clusters": ["docs/gpu", "docs/processes", "docs/cluster", "docs/scaling"],
+        "GPUs and clusters": ["docs/gpu", "docs/gpu-tests", "docs/processes", "docs/cluster", "docs/scaling"],
         "Results one can trust": ["docs/statistics", "docs/papers", "docs/performance", "docs/experiments"],
         "Inside": ["ARCHITECTURE", "docs/kernels/README", "docs/adding-a-model", "CONTRIBUTING",
                    "docs/images/README", "CHANGELOG"],

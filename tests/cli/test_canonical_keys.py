@@ -1,12 +1,15 @@
-"""Combinations of the keys of `canonical` that cannot be are told with their place and a remedy."""
+"""Combinations of the keys of `canonical` that cannot be are told with their place and a remedy.
+
+CTest: cases 10 s
+"""
 import json
 import pathlib
 import sys
-import unittest
 
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.gpumc_program import attributes, numeric_datasets, resolved, summary
 from support.program import INVALID, OK, ProgramCase
 
@@ -243,4 +246,4 @@ class Keys(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -1,10 +1,13 @@
-"""Each model x algorithm x kernel cell runs a tiny job, or is refused with the exact message."""
+"""Each model x algorithm x kernel cell runs a tiny job, or is refused with the exact message.
+
+CTest: long, cases 6 s
+"""
 import json
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.device import REQUIRED
 from support.program import DEVICE, INVALID, OK, ProgramCase
 
@@ -132,4 +135,4 @@ class Cells(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

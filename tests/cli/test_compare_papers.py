@@ -1,4 +1,7 @@
-"""tools/compare-papers on the program, as far as small settings go."""
+"""tools/compare-papers on the program, as far as small settings go.
+
+CTest: validate (cli_test_configs)
+"""
 import os
 import pathlib
 import re

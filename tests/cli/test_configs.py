@@ -1,4 +1,7 @@
-"""Every configuration under configs/ is valid as it stands, and runs, shortened, to a complete file."""
+"""Every configuration under configs/ is valid as it stands, and runs, shortened, to a complete file.
+
+CTest: long, cases 8 s
+"""
 import glob
 import math
 import os
@@ -15,7 +18,7 @@ CONFIGS = sorted(glob.glob(os.path.join(ROOT, "configs", "**", "*.yaml"), recurs
 sys.path.insert(0, os.path.join(ROOT, "tools", "python"))
 sys.path.insert(0, os.path.join(ROOT, "tests"))
 import gpumc as package  # noqa: E402
-from support import device, share  # noqa: E402
+from support import cases, device  # noqa: E402
 from support.shortened import POPULATION, shortened  # noqa: E402
 
 
@@ -68,7 +71,7 @@ class Configs(unittest.TestCase):
                 self.assertTrue(os.path.exists(schema), schema)
 
     def test_run_shortened(self):
-        for path in share.of(CONFIGS):
+        for path in cases.of(CONFIGS):
             with self.subTest(os.path.relpath(path, ROOT)), tempfile.TemporaryDirectory() as folder:
                 self.run_shortened(path, folder)
 

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import fuzz
+from support import cases, fuzz
 from support.edited_result import edited
 from support.program import INVALID, OK, ProgramCase
 
@@ -99,8 +99,8 @@ class Source(ProgramCase):
 
     def test_damaged(self):
         """Never other couplings than those that were written."""
-        rng = fuzz.generator(20261125)
-        for number in range(FILES):
+        for number in cases.of(range(FILES)):
+            rng = fuzz.generator(20261125, number)
             data = bytearray(self.good)
             kind = rng.randrange(3)
             if kind == 0:

@@ -2,6 +2,8 @@
 
 T_c of L = 8, 16 and 24 with the corrections of the square Ising model is within four of its errors of 2.269185 (false alarm 1e-4), and
 these are below 0.005. Control: temperatures wrong by 2 %.
+
+CTest: release (a tool of Python alone), cases 8 s
 """
 import json
 import os
@@ -22,7 +24,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(PACKAGE)]
 import gpumc as reader  # noqa: E402
 from gpumc import analysis, measured  # noqa: E402
 from gpumc.analysis import transition  # noqa: E402
-from support import device, gpumc_program as gpumc, simulated_sizes  # noqa: E402
+from support import cases, device, gpumc_program as gpumc, simulated_sizes  # noqa: E402
 
 T_C = 2.269185314213022
 CONFIG = """\
@@ -302,4 +304,4 @@ class Reproduced(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

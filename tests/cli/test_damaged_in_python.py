@@ -1,5 +1,8 @@
 """Damaged files in the Python package: within seconds it says what is wrong, or has the right numbers; no process of it
-stays behind, and every error is a ResultError."""
+stays behind, and every error is a ResultError.
+
+CTest: release (cli_test_damaged_results, resume_test_damaged_working_files), cases 2 s (to which the reader's do not count)
+"""
 import json
 import os
 import pathlib
@@ -15,7 +18,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, faults, share
+from support import cases, device, faults
 from support.program import SMALL, ProgramCase
 
 PACKAGE = str(device.ROOT / "tools/python")
@@ -99,10 +102,9 @@ class Reading(ProgramCase):
         return json.loads(self.line())
 
     def damage(self, name, good, seed, change):
-        rng = random.Random(seed)
-        for number in range(share.count(EACH)):
+        for number in cases.of(range(EACH)):
             data = bytearray(good)
-            change(rng, data)
+            change(random.Random(f"{seed} {number}"), data)
             self.path(name).write_bytes(data)
             kind, what, seconds = self.read(name)
             self.assertIn(kind, ["read", "refused"], f"{number}: {what}")
@@ -178,8 +180,10 @@ class Live(Reading):
             else:
                 data[at] ^= 1 << rng.randrange(8)
 
-        refused = [what for kind, what, _ in self.damage("small.h5.partial", self.good, 483, change) if kind == "refused"]
-        self.assertGreater(len(refused), share.count(EACH) // 4)
+        found = list(self.damage("small.h5.partial", self.good, 483, change))
+        refused = [what for kind, what, _ in found if kind == "refused"]
+        if len(found) == EACH:  # most bits that are flipped, which is every second damage, are of numbers: any few files may be read
+            self.assertGreater(len(refused), EACH // 4)
         for what in refused:
             self.assertRegex(what, "'gpumc run' continues from its checkpoint|not an HDF5 file|not a result")
 

@@ -1,7 +1,10 @@
 """Each picture of the first table of docs/images/README.md, drawn again from results of its configuration, is the one in docs/images.
 
 They were drawn with Matplotlib 3.6. Other versions leave other room for words, and there the test asks only that pictures are drawn, and of
-nearly the same size; test_pictures.py compares what they show."""
+nearly the same size; test_pictures.py compares what they show.
+
+CTest: validate (cli_test_pictures, cli_test_docs_pictures)
+"""
 import os
 import pathlib
 import shlex

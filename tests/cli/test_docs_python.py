@@ -1,6 +1,9 @@
 """Examples of the documents in Python: after the command of their section they print what the page shows, digit by digit.
 
-Control: after the same command with another seed they do not."""
+Control: after the same command with another seed they do not.
+
+CTest: release (a tool of Python alone)
+"""
 import os
 import pathlib
 import re

@@ -1,4 +1,7 @@
-"""tools/effective-samples: its estimator on series with known autocorrelation times, its extrapolation, and small runs of gpumc."""
+"""tools/effective-samples: its estimator on series with known autocorrelation times, its extrapolation, and small runs of gpumc.
+
+CTest: release (a tool of Python alone), cases 6 s
+"""
 import json
 import math
 import os
@@ -12,6 +15,7 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
 import effective  # noqa: E402
+from support import cases  # noqa: E402
 from support.program import PROGRAM, ProgramCase  # noqa: E402
 
 
@@ -108,4 +112,4 @@ class Tool(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

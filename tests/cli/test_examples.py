@@ -5,6 +5,8 @@ weight, exact in mpmc, and at constant pressure, without a temperature, exact in
 a kernel that is not balanced, which the same comparisons reject.
 
 Comparisons are within 4.5 errors (false alarm 7e-6 each, below 2e-3 for all together).
+
+CTest: long, cases 8 s
 """
 import itertools
 import json
@@ -20,6 +22,7 @@ import jsonschema
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases  # noqa: E402
 from support.device import PROGRAM, SKIPPED  # noqa: E402
 from support.gpumc_program import numeric_datasets  # noqa: E402
 from support.installed import BUILD, EXAMPLES, build_plugin, class_folder, install, output  # noqa: E402
@@ -427,4 +430,4 @@ if __name__ == "__main__":
     if SANITIZED:
         print("skipped: nothing here that the build without sanitizers does not test")
         sys.exit(SKIPPED)
-    unittest.main(verbosity=2)
+    cases.main()

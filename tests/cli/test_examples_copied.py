@@ -1,6 +1,9 @@
 """The examples of docs/examples, copied out of the tree and built into a program with GPUMC_PLUGINS, as a user with models
 of one's own does: their configurations give the numbers of the program that cli_test_examples takes. The control: with
-another seed they do not."""
+another seed they do not.
+
+CTest: validate (cli_test_examples)
+"""
 import pathlib
 import shutil
 import sys

@@ -14,11 +14,12 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import fuzz, share
+from support import cases, fuzz
 from support.program import INVALID, OK, ProgramCase
 from support.sanitizers import SANITIZED
 
 FILES = fuzz.files(60)
+ENOUGH = 20  # damaged files of which one is refused at least: of a few all may be read, as every second one of HDF5 is
 SHAPE = (4, 6)
 SITES = 24
 LARGEST = 1e6
@@ -193,10 +194,13 @@ class Fuzz(ProgramCase):
         super().setUp()
         os.mkfifo(self.path("fifo"))
         self.config = self.write("c.yaml", CONFIG)
-        self.rng = fuzz.generator(20261124)
+        self.rng = self.generator(0)
         numbers = np.random.default_rng(7)
         self.values = numbers.choice([-1.0, 1.0], size=(3, SITES, 2))
         self.fields = numbers.choice([-1.0, 1.0], size=(3, SITES))
+
+    def generator(self, number):
+        return fuzz.generator(20261124, number)
 
     def simulated(self):
         """Couplings and fields of sample 0 that a run took, or None, and the message."""
@@ -217,10 +221,10 @@ class Fuzz(ProgramCase):
         np.testing.assert_allclose(found[0].ravel(), couplings[0].ravel(), 0, 1e-6 * size)
         np.testing.assert_allclose(found[1], fields, 0, 1e-6 * size)
 
-    def make(self, layout, fields=False):
+    def make(self, layout, fields=False, versions=None):
         self.path("c.in").unlink(missing_ok=True)
         # The newer format is that of HDF5 1.10: h5py may bring a library newer than the program's.
-        versions = self.rng.choice(["earliest", ("v110", "v110")])
+        versions = versions or self.rng.choice(["earliest", ("v110", "v110")])
         with h5py.File(self.path("c.in"), "w", libver=versions) as file:
             layout(file, self.values, self.rng)
             if "disorder" not in file:
@@ -230,7 +234,8 @@ class Fuzz(ProgramCase):
 
     def test_layouts(self):
         layouts = ACCEPTED + list(REFUSED)
-        for number in range(max(FILES, len(layouts), share.count(3 * len(layouts)))):
+        for number in cases.of(range(max(FILES, 3 * len(layouts)))):
+            self.rng = self.generator(number)
             layout = layouts[number % len(layouts)]
             with self.subTest(number=number, layout=layout.__name__):
                 self.make(layout, fields=layout in ACCEPTED and self.rng.random() < 0.3)
@@ -246,7 +251,7 @@ class Fuzz(ProgramCase):
                     self.assertNotIn("out of memory", message)
 
     def test_filter_that_is_missing(self):
-        self.make(chunked)
+        self.make(chunked, versions="earliest")  # the newer format has no names of filters
         with h5py.File(self.path("c.in"), "r+") as file:
             del file["couplings"]
             creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -349,8 +354,10 @@ class Fuzz(ProgramCase):
         self.assertEqual(process.returncode, OK, message)
 
     def test_damaged_files_of_hdf5(self):
-        refused = 0
-        for number in range(FILES):
+        taken = refused = 0
+        for number in cases.of(range(FILES)):
+            taken += 1
+            self.rng = self.generator(number)
             layout = self.rng.choice(ACCEPTED)
             self.make(layout, fields=True)
             data = bytearray(self.path("c.in").read_bytes())
@@ -369,16 +376,18 @@ class Fuzz(ProgramCase):
                     shape, couplings, fields = (read[f"arr_{i}"] for i in range(3))
                 self.assertEqual(list(shape), list(SHAPE))
                 self.assert_close(found, couplings, fields)
-        self.assertGreater(refused, 0)
+        if taken >= min(FILES, ENOUGH):
+            self.assertGreater(refused, 0)
 
     def test_damaged_texts(self):
         good = "# two samples\nshape 4 6\n" + "".join(
             f"couplings\n{' '.join(f'{v:g}' for v in couplings.ravel())}\nfields {' '.join(f'{v:g}' for v in fields)}\n"
             for couplings, fields in zip(self.values[:2], self.fields))
-        refused = 0
-        for number in range(FILES):
+        taken = refused = 0
+        for number in cases.of(range(FILES)):
+            taken += 1
             data = bytearray(good.encode())
-            damage(self.rng, data)
+            damage(self.generator(number), data)
             self.path("c.in").write_bytes(data)
             with self.subTest(number=number):
                 expected = parse(data.decode("latin-1"))
@@ -391,7 +400,8 @@ class Fuzz(ProgramCase):
                     self.assertIn("quant", message)
                 else:
                     self.assert_close(found, *expected)
-        self.assertGreater(refused, 0)
+        if taken >= min(FILES, ENOUGH):
+            self.assertGreater(refused, 0)
 
     def test_text_that_declares_a_large_lattice(self):
         """Memory follows the numbers that are there: the message has the line at which they end."""

@@ -1,4 +1,7 @@
-"""tools/hard_disks.py, tools/check-disks, tools/export-gsd and the pictures of tools/plot, on files of hard disks that the program writes."""
+"""tools/hard_disks.py, tools/check-disks, tools/export-gsd and the pictures of tools/plot, on files of hard disks that the program writes.
+
+CTest: release (tools of Python; runs of gpumc: cli_test_hard_disks_profiles), cases 8 s
+"""
 import importlib.machinery
 import importlib.util
 import os
@@ -15,7 +18,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/pyth
 import gpumc  # noqa: E402
 from gpumc import hard_disks  # noqa: E402
 from gpumc.plot import disks, draw  # noqa: E402
-from support import device  # noqa: E402
+from support import cases, device  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
@@ -376,4 +379,4 @@ class Pictures(Tools):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main()
+    cases.main()

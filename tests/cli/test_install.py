@@ -1,12 +1,15 @@
-"""What is installed: a program elsewhere can be built with it; and what the build says of its commit."""
+"""What is installed: a program elsewhere can be built with it; and what the build says of its commit.
+
+CTest: cases 8 s
+"""
 import json
 import os
 import pathlib
 import shutil
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases  # noqa: E402
 from support.embedding import EMBEDDING  # noqa: E402
 from support.installed import BUILD, install, output  # noqa: E402
 from support.program import SMALL, ProgramCase  # noqa: E402
@@ -121,4 +124,4 @@ class BuildInfo(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

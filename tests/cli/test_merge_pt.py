@@ -1,14 +1,16 @@
 """gpumc merge of parallel tempering: one file gives its own summary again, bit for bit, several give that of all
-samples, and files that do not belong together are refused."""
+samples, and files that do not belong together are refused.
+
+CTest: long, cases 8 s
+"""
 import pathlib
 import sys
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device
+from support import cases, device
 from support.attributes import attributes
 from support.edited_result import edited
 from support.merging import MergeCase
@@ -427,4 +429,4 @@ class Merge(MergeCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

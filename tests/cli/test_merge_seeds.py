@@ -5,18 +5,19 @@ refused.
 Null: merged averages are those of the canonical ensemble. Bounds are four reported standard errors, chosen before
 looking; seeds are fixed. Negative controls: references at a temperature that is wrong by 1 %, the same file twice, and
 a file that is off by seven errors.
+
+CTest: long, cases 8 s
 """
 import json
 import pathlib
 import subprocess
 import sys
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program  # noqa: E402
+from support import cases, device, gpumc_program  # noqa: E402
 from support.attributes import attributes  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 from support.merging import MergeCase  # noqa: E402
@@ -330,4 +331,4 @@ class MergeSeeds(MergeCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

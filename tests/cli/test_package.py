@@ -1,4 +1,7 @@
-"""The Debian package that CPack makes of a build: what it depends on, what is in it, and that the program in it runs."""
+"""The Debian package that CPack makes of a build: what it depends on, what is in it, and that the program in it runs.
+
+CTest: release (cli_test_package of the release build, cli_test_install), cases 8 s
+"""
 import pathlib
 import re
 import shutil
@@ -7,6 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases  # noqa: E402
 from support.device import ROOT, SKIPPED  # noqa: E402
 from support.installed import BUILD, EXAMPLES, build_plugin, class_folder, output  # noqa: E402
 from support.program import SMALL  # noqa: E402
@@ -75,4 +79,4 @@ if __name__ == "__main__":
     if subprocess.run(["dpkg-query", "-W", "libc6"], capture_output=True, check=False).returncode != 0:
         print("skipped: the libraries here are not those of Debian packages")
         sys.exit(SKIPPED)
-    unittest.main()
+    cases.main()

@@ -4,7 +4,10 @@ Words and what is drawn are compared one by one, since the room that words need 
 words as they are (pictures/words.json), the rest as an image on a plain grid. Matplotlib 3.6 (Debian) drew the references; with 3.11
 no image of curves differs from them, and maps, whose pixels it rounds differently, do by up to 8.5 steps of 255.
 
-`test_pictures.py --write` draws the references again; look at them before they are committed."""
+`test_pictures.py --write` draws the references again; look at them before they are committed.
+
+CTest: release (a tool of Python alone)
+"""
 import itertools
 import json
 import pathlib

@@ -1,4 +1,7 @@
-"""tools/plot and the Python package on files written by hand in the documented format."""
+"""tools/plot and the Python package on files written by hand in the documented format.
+
+CTest: first, release (cli_test_configs, cli_test_transition of the release build), long, cases 8 s
+"""
 import json
 import os
 import shutil
@@ -12,12 +15,13 @@ import h5py
 import numpy as np
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-sys.path[:0] = [os.path.join(ROOT, "tests", "support"), os.path.join(ROOT, "tools"),
+sys.path[:0] = [os.path.join(ROOT, "tests"), os.path.join(ROOT, "tests", "support"), os.path.join(ROOT, "tools"),
                 os.path.join(ROOT, "tools", "python")]
 import gpumc  # noqa: E402
 from gpumc import ising2d_exact  # noqa: E402
 from gpumc.plot import axes as view, curves, draw, labels  # noqa: E402
 import result_file  # noqa: E402
+from support import cases  # noqa: E402
 
 
 class Files(unittest.TestCase):
@@ -262,4 +266,4 @@ class Reader(Files):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -1,11 +1,13 @@
-"""Options of tools/plot: axes, styles, formats, campaigns, running tasks; and the catalogue of what a file has."""
+"""Options of tools/plot: axes, styles, formats, campaigns, running tasks; and the catalogue of what a file has.
+
+CTest: release (a tool of Python alone), cases 8 s
+"""
 import os
 import pathlib
 import subprocess
 import sys
 import time
 import types
-import unittest
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from gpumc import plot  # noqa: E402
 from gpumc.plot import axes, labels, style  # noqa: E402
 from gpumc.plot.refusal import NotYet, lacking  # noqa: E402
 import result_file  # noqa: E402
-from support import pictures  # noqa: E402
+from support import cases, pictures  # noqa: E402
 from support.program import CAMPAIGN, LONG, SMALL, STOPPED, ProgramCase, stop, wait_for  # noqa: E402
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -259,4 +261,4 @@ class Running(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -1,5 +1,8 @@
 """Plugins: shared objects built against an installed gpumc, found by name or path, used as what is built in, and recorded
-in results."""
+in results.
+
+CTest: cases 8 s
+"""
 import json
 import os
 import pathlib
@@ -7,12 +10,11 @@ import re
 import shutil
 import subprocess
 import sys
-import unittest
 
 import jsonschema
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import mpi  # noqa: E402
+from support import cases, mpi  # noqa: E402
 from support.embedding import EMBEDDING  # noqa: E402
 from support.gpumc_program import numeric_datasets  # noqa: E402
 from support.installed import EXAMPLES, output  # noqa: E402
@@ -239,4 +241,4 @@ GPUMC_PLUGIN_PATH={self.directory}/$folder exec {PROGRAM} run c.yaml --quiet
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import share  # noqa: E402
+from support import cases  # noqa: E402
 from support.installed import ABI, EXAMPLES, LAYOUT, MODELS, compile_plugin, edited, output  # noqa: E402
 from support.outside import BY_PATH, POTTS, Outside  # noqa: E402
 from support.program import INVALID, PROGRAM, SMALL  # noqa: E402
@@ -48,10 +48,11 @@ class Refused(Outside):
         plugin, whole = self.path("plugins/potts.so"), self.built["potts"].read_bytes()
         table, = struct.unpack_from("<Q", whole, 32)
         count, = struct.unpack_from("<H", whole, 56)
-        rng = random.Random(48)
         self.write("c.yaml", BY_PATH)
-        refused = 0
-        for number in range(share.count(120)):
+        taken = refused = 0
+        for number in cases.of(range(120)):
+            taken += 1
+            rng = random.Random(f"48 {number}")
             damaged = bytearray(whole)
             for _ in range(rng.choice([1, 1, 2, 8])):
                 damaged[table + rng.randrange(56 * count)] = rng.randrange(256)
@@ -64,7 +65,8 @@ class Refused(Outside):
                     refused += 1
                     self.assertEqual(len(err.splitlines()), 1, err)
                     self.assertIn("potts.so: ", err)
-        self.assertGreater(refused, 0)
+        if taken >= 10:  # one in eight is not refused, and any few may be that
+            self.assertGreater(refused, 0)
 
     def test_what_everyone_can_write_to(self):
         """A plugin, its folder or one above: not loaded, as ssh does not use such keys."""

@@ -1,5 +1,7 @@
 """Processes that mpirun has started reach each other, under each MPI there is: every operation, agreement, and how
 gpumc refuses what it cannot do. Skipped without MPI.
+
+CTest: crowded
 """
 import json
 import os

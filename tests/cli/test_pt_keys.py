@@ -1,5 +1,8 @@
 """Combinations of the keys of `pt` that cannot be are told with their place and a remedy, and a run says
-what its summary cannot be trusted for."""
+what its summary cannot be trusted for.
+
+CTest: long
+"""
 import json
 import pathlib
 import sys
@@ -10,7 +13,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program, share
+from support import cases, gpumc_program
 from support.gpumc_program import numeric_datasets, resolved
 from support.edited_result import edited
 from support.program import INVALID, OK, STOPPED, ProgramCase
@@ -366,7 +369,7 @@ class Warnings(ProgramCase):
 
     def test_frozen_in_different_states(self):
         """Stripes and ground states, or copies in different valleys: nothing moves, all errors are small."""
-        for model, samples in share.of([("name: ising2d, shape: [24, 24]", 4),
+        for model, samples in cases.of([("name: ising2d, shape: [24, 24]", 4),
                                         ("name: ising2d, shape: [24, 24]", 32),
                                         ("name: ea, shape: [6, 6, 6], couplings: gaussian", 1),
                                         ("name: ea, shape: [6, 6, 6], couplings: gaussian", 16)]):
@@ -379,7 +382,7 @@ class Warnings(ProgramCase):
 
     def test_correlated_blocks(self):
         """The last bin is some ten autocorrelation times long."""
-        for seed in share.of(range(3)):
+        for seed in cases.of(range(3)):
             found = self.warning(f"samples: 1\n  thermalization: {100 * seed}", 6400,
                                  "{from: 0.42, to: 0.46, count: 5}", "name: ising2d, shape: [64, 64]")
             self.assertEqual(found["trusted"], 0)

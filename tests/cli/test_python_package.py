@@ -1,5 +1,8 @@
 """The Python package: its own tests (tools/python/tests, with pytest) in the environment build/python, into which
-tools/quickstart has installed it with pip."""
+tools/quickstart has installed it with pip.
+
+CTest: release (a tool of Python alone), cases 8 s
+"""
 import os
 import pathlib
 import subprocess
@@ -7,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device  # noqa: E402
+from support import cases, device  # noqa: E402
 
 PACKAGE = device.ROOT / "tools/python"
 ENVIRONMENT = device.ROOT / "build/python"
@@ -34,4 +37,4 @@ class Package(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -1,4 +1,7 @@
-"""tools/quickstart waits for another apt, and tools/gpumc-python and the tools find a Python with their modules."""
+"""tools/quickstart waits for another apt, and tools/gpumc-python and the tools find a Python with their modules.
+
+CTest: first
+"""
 import os
 import pathlib
 import subprocess

@@ -1,4 +1,7 @@
-"""The Python reader: whose fault an error is, what it reads of a file and how often."""
+"""The Python reader: whose fault an error is, what it reads of a file and how often.
+
+CTest: release (cli_test_damaged_results, unit_test_result_info)
+"""
 import json
 import os
 import pathlib

@@ -1,4 +1,7 @@
-"""gpumc-report: what stands on the page, and how a browser shows it (headless Chromium, where there is one)."""
+"""gpumc-report: what stands on the page, and how a browser shows it (headless Chromium, where there is one).
+
+CTest: release (a tool of Python alone, cli_test_reports), cases 8 s
+"""
 import base64
 import json
 import pathlib
@@ -15,6 +18,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 import gpumc  # noqa: E402
 from gpumc import report, written  # noqa: E402
 from gpumc.report import bibliography  # noqa: E402
+from support import cases  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
 PHONE, DESKTOP = 390, 1200  # pixels
@@ -235,4 +239,4 @@ class Browser(ReportCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -1,15 +1,18 @@
-"""plan, list, describe, schema, info and status: what they print, also as JSON."""
+"""plan, list, describe, schema, info and status: what they print, also as JSON.
+
+CTest: long, cases 6 s
+"""
 import json
 import os
 import pathlib
 import subprocess
 import sys
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.attributes import attributes
 from support.device import MISSING
 from support.edited_result import edited
@@ -403,4 +406,4 @@ class Status(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -1,4 +1,7 @@
-"""gpumc run: outputs, overrides, resuming, refusing, stopping; every exit code."""
+"""gpumc run: outputs, overrides, resuming, refusing, stopping; every exit code.
+
+CTest: first
+"""
 import contextlib
 import fcntl
 import json

@@ -2,6 +2,8 @@
 
 The runs are large (support/large_runs.py): one of them is all that a process takes at a time, so that there are as many
 side by side as processes have runs of their own.
+
+CTest: crowded
 """
 import json
 import pathlib

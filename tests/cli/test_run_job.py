@@ -2,6 +2,8 @@
 differs between processes is found. Skipped without MPI.
 
 Their numbers are those of one process: test_run_processes.py.
+
+CTest: crowded
 """
 import json
 import os

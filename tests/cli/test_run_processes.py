@@ -1,21 +1,19 @@
 """`mpirun -n P gpumc run`: the file of one process for every algorithm, and the times of its messages. Skipped without MPI.
 
 The processes as one job: test_run_job.py.
+
+CTest: crowded, cases 8 s
 """
-import functools
+import itertools
 import pathlib
 import subprocess
 import sys
 import unittest
 
-import h5py
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, mpi, share
-from support.attributes import attributes
+from support import cases, device, mpi
 from support.device import PROGRAM
-from support.mpi_case import MpiCase
-from support.process_comparison import PROCESSES, REPLICAS, RUNS, ProcessComparison
+from support.process_comparison import PROCESSES, REPLICAS, RUNS, ProcessComparison, launches
 from support.program import FAILURE, INVALID, OK
 from support.results import assert_same_numbers, numbers
 
@@ -143,12 +141,12 @@ MUCA = {
 }
 
 
-class Comparison(ProcessComparison):
-    def compare(self, name):
-        self.compare_text(ALGORITHMS[name], DIVISIONS.get(name))
+class SameFile(ProcessComparison):
+    def test_algorithms(self):
+        for name, (kind, processes) in cases.of(itertools.product(ALGORITHMS, launches())):
+            with self.subTest(algorithm=name, mpi=kind, processes=processes):
+                self.compare_alone(ALGORITHMS[name], kind, processes, DIVISIONS.get(name))
 
-
-class SameFile(Comparison):
     def test_control(self):
         config = self.write("c.yaml", ALGORITHMS["pa"])
         self.gpumc("run", config, "-o", "one.h5")
@@ -162,11 +160,7 @@ class SameFile(Comparison):
         self.compare_text(text, {3: REPLICAS}, [3])
 
 
-for _name in ALGORITHMS:
-    setattr(SameFile, f"test_{_name}", functools.partialmethod(SameFile.compare, _name))
-
-
-class TimesOfMessages(Comparison):
+class TimesOfMessages(ProcessComparison):
     """By stages, of which each algorithm has its own."""
 
     TEXTS = {
@@ -218,12 +212,14 @@ class TimesOfMessages(Comparison):
             self.assertLess(second["seconds_communication"], second["seconds"])
 
 
-class WalkersOfMuca(Comparison):
+class WalkersOfMuca(ProcessComparison):
     # Refused by the root, with the lock held.
     REFUSED = ["run.h5.status"]
 
-    def compare_half(self, text):
-        self.compare_text(text, each_has=2)
+    def test_muca(self):
+        for name, (kind, processes) in cases.of(itertools.product(MUCA, launches(each_has=2))):
+            with self.subTest(name, mpi=kind, processes=processes):
+                self.compare_alone(MUCA[name], kind, processes)
 
     def test_from_a_file(self):
         """Weights of a result of fewer walkers."""
@@ -266,10 +262,6 @@ class WalkersOfMuca(Comparison):
             self.assertEqual(done.returncode, OK, done.stderr)
             assert_same_numbers(self, numbers(self.path("one.h5")), self.path("run.h5"))
             self.path("run.h5").unlink()
-
-
-for _name in share.of(MUCA):
-    setattr(WalkersOfMuca, f"test_{_name}", functools.partialmethod(WalkersOfMuca.compare_half, MUCA[_name]))
 
 
 if __name__ == "__main__":

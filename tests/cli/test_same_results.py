@@ -1,4 +1,7 @@
-"""tests/same_results.py finds a number that moved, and nothing where nothing did."""
+"""tests/same_results.py finds a number that moved, and nothing where nothing did.
+
+CTest: release (cli_test_run, cli_test_canonical_keys)
+"""
 import os
 import pathlib
 import subprocess

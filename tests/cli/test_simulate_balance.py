@@ -1,5 +1,8 @@
 """tools/simulate-balance: its rule is the program's, replica by replica; transfers and trades are those of a plain loop; and the
-model's flow is that of theory where there is one, and near that of recorded populations where families count."""
+model's flow is that of theory where there is one, and near that of recorded populations where families count.
+
+CTest: validate (statistical_test_packed_energy; a tool of Python alone)
+"""
 import dataclasses
 import json
 import math

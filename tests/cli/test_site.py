@@ -1,5 +1,8 @@
 """tools/docs: the site is built without a warning, and a broken link fails the build. Skipped where Sphinx is not installed:
-neither the tests' Python has what docs/requirements.txt lists, nor build/docs-env, which `tools/docs` makes."""
+neither the tests' Python has what docs/requirements.txt lists, nor build/docs-env, which `tools/docs` makes.
+
+CTest: release (a tool of Python alone)
+"""
 import os
 import pathlib
 import shutil

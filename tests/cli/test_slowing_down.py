@@ -1,4 +1,7 @@
-"""tools/plot --slowing-down: exponents of known times, and pictures of files that the program writes."""
+"""tools/plot --slowing-down: exponents of known times, and pictures of files that the program writes.
+
+CTest: release (a tool of Python; runs of gpumc: cli_test_canonical_keys)
+"""
 import pathlib
 import subprocess
 import sys

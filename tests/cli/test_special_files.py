@@ -1,4 +1,7 @@
-"""Whatever is at a path of the user, no command hangs, no file of others is touched, and the message says what it is."""
+"""Whatever is at a path of the user, no command hangs, no file of others is touched, and the message says what it is.
+
+CTest: cases 2 s
+"""
 import itertools
 import json
 import os
@@ -13,7 +16,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import share
+from support import cases
 from support.program import CAMPAIGN, FAILURE, INVALID, OK, SMALL, STOPPED, ProgramCase
 
 SECONDS = 60  # much more than any of these commands needs, and less than for ever
@@ -152,7 +155,7 @@ class Output(SpecialCase):
 
     def test_hdf5_of_others(self):
         """Closed, or left open by a writer that was killed; no damaged result of gpumc is any of them."""
-        for library, value, is_open in share.of(itertools.product(("earliest", "latest"), (None, "theirs", [1, 2]),
+        for library, value, is_open in cases.of(itertools.product(("earliest", "latest"), (None, "theirs", [1, 2]),
                                                                   (False, True))):
             with self.subTest(library=library, format=value, is_open=is_open):
                 self.clear()
@@ -212,7 +215,7 @@ class Beside(SpecialCase):
         self.assertEqual([other for other in self.names("small.h5*") if other != name], [])
 
     def test_special_files_and_links(self):
-        for suffix, make in share.of(itertools.product(SUFFIXES, [*KINDS, *LINKS])):
+        for suffix, make in cases.of(itertools.product(SUFFIXES, [*KINDS, *LINKS])):
             with self.subTest(suffix=suffix, kind=make.__name__):
                 self.clear()
                 make(self.path("small.h5" + suffix))
@@ -224,9 +227,9 @@ class Beside(SpecialCase):
             file["x"] = range(1000)
         contents = {"text": b"mine\n", "json": b'{"state": "running"}', "zeros": bytes(1000), "number": b"4711 host\n",
                     "hdf5": self.path("plain.h5").read_bytes(), "result": self.path("other.h5").read_bytes()}
-        cases = list(itertools.product(SUFFIXES, contents))
-        cases.remove((".partial.new", "result"))  # a working file that became a result has no other name than .partial
-        for suffix, kind in share.of(cases):
+        files = list(itertools.product(SUFFIXES, contents))
+        files.remove((".partial.new", "result"))  # a working file that became a result has no other name than .partial
+        for suffix, kind in cases.of(files):
             with self.subTest(suffix=suffix, kind=kind):
                 self.clear()
                 path = self.path("small.h5" + suffix)

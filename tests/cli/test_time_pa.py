@@ -1,4 +1,7 @@
-"""tools/time-pa on the program, and its arithmetic on a stand-in that takes known times."""
+"""tools/time-pa on the program, and its arithmetic on a stand-in that takes known times.
+
+CTest: validate (cli_test_bench, cli_test_configs)
+"""
 import math
 import os
 import pathlib

@@ -1,4 +1,7 @@
-"""tools/plot --transition: crossings of known curves, and of files that the program writes."""
+"""tools/plot --transition: crossings of known curves, and of files that the program writes.
+
+CTest: first, release (cli_test_configs, cli_test_pt_keys)
+"""
 import os
 import pathlib
 import subprocess

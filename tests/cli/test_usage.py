@@ -1,4 +1,7 @@
-"""The command line itself: help, version, mistakes, exit code 2 and the nearest name."""
+"""The command line itself: help, version, mistakes, exit code 2 and the nearest name.
+
+CTest: first
+"""
 import json
 import pathlib
 import sys

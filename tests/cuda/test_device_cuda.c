@@ -1,4 +1,6 @@
-/* A GPU as a device: memory, copies, and the messages when they fail. */
+/* A GPU as a device: memory, copies, and the messages when they fail.
+ *
+ * CTest: alone */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,7 +2,9 @@
  * the CPU's kernel: for whole replicas and tiles of several sizes, also for boxes that are smaller
  * than a tile with its border, for small and large cells, and any number of trials.
  *
- * This needs no GPU. exact_test_disks_kernels_cuda shows that a GPU computes the same. */
+ * This needs no GPU. exact_test_disks_kernels_cuda shows that a GPU computes the same.
+ *
+ * CTest: long */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 #include "core/simulation/registry.h"
 #include "support/disks_emulated.h"
 #include "support/disks_fixture.h"
-#include "support/share.h"
+#include "support/cases.h"
 
 enum { FIRST = 5, REPLICAS = 2, SEED = 17, THREADS = 37 };
 
@@ -185,23 +187,22 @@ static size_t differences(struct disks *disks, const struct hard_disks_options *
 static void threads_have_the_bits_of_the_cpu(void **state)
 {
   (void)state;
-  size_t number = 0;
-  for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++)
-    for (size_t k = 0; k < sizeof moves / sizeof *moves; k++) {
-      struct disks disks;
-      const struct hard_disks_options options = {moves[k], true, true, true};
-      open_box(&boxes[b], moves[k], NULL, 0.0, &disks);
-      for (size_t side = 0; side < sizeof tiles / sizeof *tiles; side++) {
-        if (!share_has(number++))
-          continue;
-        const size_t different = differences(&disks, &options, boxes[b].sweeps, side, 0);
-        if (different > 0)
-          fail_msg("%ux%u cells, tiles of %ux%u, %u trials: %zu numbers differ", boxes[b].cells[0],
-                   boxes[b].cells[1], tiles[side].side[0], tiles[side].side[1], moves[k],
-                   different);
-      }
-      disks_close(&disks);
-    }
+  FOR_CASES (cases)
+    for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++)
+      for (size_t k = 0; k < sizeof moves / sizeof *moves; k++)
+        for (size_t side = 0; side < sizeof tiles / sizeof *tiles; side++) {
+          struct disks disks;
+          const struct hard_disks_options options = {moves[k], true, true, true};
+          if (!cases_take(&cases))
+            continue;
+          open_box(&boxes[b], moves[k], NULL, 0.0, &disks);
+          const size_t different = differences(&disks, &options, boxes[b].sweeps, side, 0);
+          if (different > 0)
+            fail_msg("%ux%u cells, tiles of %ux%u, %u trials: %zu numbers differ",
+                     boxes[b].cells[0], boxes[b].cells[1], tiles[side].side[0], tiles[side].side[1],
+                     moves[k], different);
+          disks_close(&disks);
+        }
 }
 
 /* Wider cells are for boxes at constant volume. */
@@ -210,36 +211,37 @@ static bool volume_moves(const struct box *box)
   return box->width[0] < 1.414 && box->width[1] < 1.414;
 }
 
+static void compare_volumes(const struct box *box, double pressure, size_t side)
+{
+  const struct hard_disks_options options = {4, true, true, true};
+  struct disks disks;
+  double before[2], after[2];
+  open_box(box, 4, NULL, pressure, &disks);
+  uint8_t *replicas = disks_replicas(&disks);
+  memcpy(before, replicas, sizeof before);
+  free(replicas);
+  const size_t different = differences(&disks, &options, 13, side, 0);
+  if (different > 0)
+    fail_msg("%ux%u cells, tiles of %ux%u, beta P = %g: %zu numbers differ", box->cells[0],
+             box->cells[1], tiles[side].side[0], tiles[side].side[1], pressure, different);
+  replicas = disks_replicas(&disks);
+  memcpy(after, replicas, sizeof after);
+  free(replicas);
+  assert_memory_not_equal(before, after, sizeof before);
+  disks_close(&disks);
+}
+
 /* The volume moves as well: boxes change, and some of the moves are refused. */
 static void volumes_have_the_bits_of_the_cpu(void **state)
 {
   (void)state;
   static const double pressures[] = {3.0, 9.0};
-  const struct hard_disks_options options = {4, true, true, true};
-  size_t number = 0;
-  for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++)
-    for (size_t p = 0; p < sizeof pressures / sizeof *pressures && volume_moves(&boxes[b]); p++) {
-      struct disks disks;
-      double before[2], after[2];
-      open_box(&boxes[b], 4, NULL, pressures[p], &disks);
-      uint8_t *replicas = disks_replicas(&disks);
-      memcpy(before, replicas, sizeof before);
-      free(replicas);
-      for (size_t side = 0; side < sizeof tiles / sizeof *tiles; side++) {
-        if (!share_has(number++))
-          continue;
-        const size_t different = differences(&disks, &options, 13, side, 0);
-        if (different > 0)
-          fail_msg("%ux%u cells, tiles of %ux%u, beta P = %g: %zu numbers differ",
-                   boxes[b].cells[0], boxes[b].cells[1], tiles[side].side[0], tiles[side].side[1],
-                   pressures[p], different);
-      }
-      replicas = disks_replicas(&disks);
-      memcpy(after, replicas, sizeof after);
-      free(replicas);
-      assert_memory_not_equal(before, after, sizeof before);
-      disks_close(&disks);
-    }
+  FOR_CASES (cases)
+    for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++)
+      for (size_t p = 0; p < sizeof pressures / sizeof *pressures && volume_moves(&boxes[b]); p++)
+        for (size_t side = 0; side < sizeof tiles / sizeof *tiles; side++)
+          if (cases_take(&cases))
+            compare_volumes(&boxes[b], pressures[p], side);
 }
 
 static void sweeps_that_are_wrong_are_wrong_alike(void **state)

@@ -15,7 +15,7 @@
 #include "core/simulation/ensemble.h"
 #include "models/heisenberg/heisenberg.h"
 #include "support/heisenberg_emulated.h"
-#include "support/share.h"
+#include "support/cases.h"
 
 enum { SWEEPS = 19, RUN = 3, RUNS = 2, FIRST = 5, REPLICAS = 2, SEED = 91 };
 
@@ -242,22 +242,23 @@ static const struct heisenberg_emulated_tiles none;
 
 static void check_threads(bool quenched)
 {
-  size_t number = 0;
-  for (size_t lattice = 0; lattice < sizeof lattices / sizeof *lattices; lattice++)
-    for (int components = 2; components <= 3; components++)
-      for (uint32_t move = 0; move < HEISENBERG_LOCAL_MOVES; move++)
-        for (int way = 0; way < 4; way++) {
-          struct heisenberg_settings settings = settings_of(lattice, components);
-          if (!share_has(number++))
-            continue;
-          if (quenched)
-            settings.disorder = (struct lattice_disorder_settings){
-                .couplings = way % 2 == 0 ? LATTICE_GAUSSIAN : LATTICE_BIMODAL, .positive = 0.5};
-          const size_t different = differences(settings, way % 2 == 0, move, way / 2 == 0, none, 0);
-          if (different > 0)
-            fail_msg("%zux%zux%zu, O(%d), move %u, way %d: %zu numbers differ", settings.shape[0],
-                     settings.shape[1], settings.shape[2], components, move, way, different);
-        }
+  FOR_CASES (cases)
+    for (size_t lattice = 0; lattice < sizeof lattices / sizeof *lattices; lattice++)
+      for (int components = 2; components <= 3; components++)
+        for (uint32_t move = 0; move < HEISENBERG_LOCAL_MOVES; move++)
+          for (int way = 0; way < 4; way++) {
+            struct heisenberg_settings settings = settings_of(lattice, components);
+            if (!cases_take(&cases))
+              continue;
+            if (quenched)
+              settings.disorder = (struct lattice_disorder_settings){
+                  .couplings = way % 2 == 0 ? LATTICE_GAUSSIAN : LATTICE_BIMODAL, .positive = 0.5};
+            const size_t different =
+                differences(settings, way % 2 == 0, move, way / 2 == 0, none, 0);
+            if (different > 0)
+              fail_msg("%zux%zux%zu, O(%d), move %u, way %d: %zu numbers differ", settings.shape[0],
+                       settings.shape[1], settings.shape[2], components, move, way, different);
+          }
 }
 
 static void threads_have_the_bits_of_the_cpu(void **state)
@@ -275,26 +276,26 @@ static void threads_have_them_with_quenched_couplings(void **state)
 static void tiles_have_the_bits_of_the_cpu(void **state)
 {
   (void)state;
-  size_t number = 0;
-  for (size_t i = 0; i < sizeof tiled / sizeof *tiled; i++)
-    for (int components = 2; components <= 3; components++)
-      for (uint32_t move = 0; move < HEISENBERG_LOCAL_MOVES; move++)
-        for (int single = 0; single < 2; single++) {
-          if (!share_has(number++))
-            continue;
-          const struct heisenberg_emulated_tiles *tiles = &tiled[i].tiles;
-          const struct heisenberg_settings settings = {
-              .dimension = 2,
-              .shape = {tiled[i].shape[0], tiled[i].shape[1]},
-              .components = components,
-              .coupling = i % 2 == 0 ? 1.0 : -0.8,
-              .field = i % 3 == 0 ? 0.0 : 0.3};
-          const size_t different = differences(settings, single != 0, move, true, *tiles, 0);
-          if (different > 0)
-            fail_msg("%zux%zu, tiles %ux%u, %u sweeps, O(%d), move %u, single %d: %zu differ",
-                     settings.shape[0], settings.shape[1], tiles->wide, tiles->high, tiles->sweeps,
-                     components, move, single, different);
-        }
+  FOR_CASES (cases)
+    for (size_t i = 0; i < sizeof tiled / sizeof *tiled; i++)
+      for (int components = 2; components <= 3; components++)
+        for (uint32_t move = 0; move < HEISENBERG_LOCAL_MOVES; move++)
+          for (int single = 0; single < 2; single++) {
+            if (!cases_take(&cases))
+              continue;
+            const struct heisenberg_emulated_tiles *tiles = &tiled[i].tiles;
+            const struct heisenberg_settings settings = {
+                .dimension = 2,
+                .shape = {tiled[i].shape[0], tiled[i].shape[1]},
+                .components = components,
+                .coupling = i % 2 == 0 ? 1.0 : -0.8,
+                .field = i % 3 == 0 ? 0.0 : 0.3};
+            const size_t different = differences(settings, single != 0, move, true, *tiles, 0);
+            if (different > 0)
+              fail_msg("%zux%zu, tiles %ux%u, %u sweeps, O(%d), move %u, single %d: %zu differ",
+                       settings.shape[0], settings.shape[1], tiles->wide, tiles->high,
+                       tiles->sweeps, components, move, single, different);
+          }
 }
 
 /* Control: other times have other random numbers, and other sweeps of a mixed move. */

@@ -1,6 +1,8 @@
 """Runs of one job go side by side, in batches; each has the rows of the run with that number in a job of fewer runs,
 and rows are complete whenever the job is stopped. Control: another run has other rows. However many runs there are, a
 batch is small enough to stop soon and to fit into memory.
+
+CTest: long
 """
 import json
 import os

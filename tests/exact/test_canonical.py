@@ -3,6 +3,8 @@
 Null: averages are those of the canonical ensemble. Bounds are four reported standard errors, whose size is confirmed by
 tests/statistical/test_canonical_errors.py; seeds are fixed. Negative controls: references at a temperature that is
 wrong by 1 %.
+
+CTest: release (cli_test_configs, cli_test_canonical_keys), long, cases 6 s
 """
 import pathlib
 import shutil
@@ -13,7 +15,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 
 sys.path.insert(0, str(device.ROOT / "tools/python"))
@@ -282,4 +284,4 @@ class File(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

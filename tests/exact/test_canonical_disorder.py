@@ -2,6 +2,8 @@
 
 Null: averages are exact. Bounds are four reported standard errors unless stated; seeds are fixed. Negative controls:
 couplings of another sample, a temperature 3 % off the Nishimori line.
+
+CTest: release, long, cases 1 s
 """
 import pathlib
 import sys
@@ -11,7 +13,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, enumeration, gpumc_program as gpumc, share, splitmix_couplings  # noqa: E402
+from support import cases, device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -92,7 +94,7 @@ class Samples(unittest.TestCase):
         self.assertTrue((np.abs(ratio - 1) < 0.1).all(), ratio)
 
     def test_each_sample(self):
-        for variant, model, field in share.of(self.CASES):
+        for variant, model, field in cases.of(self.CASES):
             if variant not in device.variants():
                 continue
             with self.subTest(variant=variant, model=model), gpumc.folder() as folder:
@@ -198,7 +200,7 @@ class KnownSamples(unittest.TestCase):
         return deviation
 
     def test_spin_glass_of_64_sites(self):
-        for variant in share.of(device.served("multispin", "spin")):
+        for variant in cases.of(device.served("multispin", "spin")):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = pathlib.Path(folder) / "couplings.txt"
                 path.write_text(splitmix_couplings.text_file([4, 4, 4], self.SAMPLES))
@@ -215,7 +217,7 @@ class KnownSamples(unittest.TestCase):
                                  self.SAMPLES[1])
 
     def test_ising_model_of_64_sites(self):
-        for variant, update in share.of([("multispin", "metropolis"), ("spin", "heat_bath")]):
+        for variant, update in cases.of([("multispin", "metropolis"), ("spin", "heat_bath")]):
             if variant not in device.variants():
                 continue
             with self.subTest(variant=variant, update=update), gpumc.folder() as folder:
@@ -250,4 +252,4 @@ class NishimoriLine(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

@@ -5,7 +5,9 @@
  * product of two exact ones, found from all 2^16 states. Replicas are drawn from equilibrium, every
  * pair an independent trial, and then exchange clusters and are swept in turn. Chi-square, its
  * bound the quantile at Z = 4.75 (Wilson and Hilferty), a false alarm in a million for each. Seeds
- * are fixed and were not chosen. */
+ * are fixed and were not chosen.
+ *
+ * CTest: cases 2 s */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +19,7 @@
 #include "support/draw.h"
 #include "support/exchange_reference.h"
 #include "support/ising_compare.h"
-#include "support/share.h"
+#include "support/cases.h"
 #include "support/status.h"
 
 /* ---- the same bits ---- */
@@ -98,21 +100,22 @@ static void kernels_do_what_the_reference_does(void **state)
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t settings = test_settings(1, 3, true, setting);
   const size_t kernels = case_kernels(GPUMC_OPERATION_CLUSTERS, kernel);
-  size_t number = 0;
   assert_true(kernels >= 2);
-  for (size_t k = 0; k < kernels; k++) {
-    const bool words = fixture_trajectory(kernel[k]) == REFERENCE_MULTISPIN;
-    for (size_t s = 0; s < CASE_SHAPES; s++)
-      for (size_t f = 0; f < CASE_FEELINGS + (words ? 0 : GAUSSIAN); f++) {
-        const struct ising_feeling *feeling =
-            f < CASE_FEELINGS ? &case_feelings[f] : &gaussian[f - CASE_FEELINGS];
-        struct ising_case with = case_of(kernel[k], &case_shapes[s], feeling, ROOM);
-        with.setting = setting[number % settings];
-        with.rounds = (s + f) % 2 == 0 ? 10 : 7;
-        if (share_has(number++))
-          compare_case(with);
-      }
-  }
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++) {
+      const bool words = fixture_trajectory(kernel[k]) == REFERENCE_MULTISPIN;
+      for (size_t s = 0; s < CASE_SHAPES; s++)
+        for (size_t f = 0; f < CASE_FEELINGS + (words ? 0 : GAUSSIAN); f++) {
+          const struct ising_feeling *feeling =
+              f < CASE_FEELINGS ? &case_feelings[f] : &gaussian[f - CASE_FEELINGS];
+          struct ising_case with = case_of(kernel[k], &case_shapes[s], feeling, ROOM);
+          with.rounds = (s + f) % 2 == 0 ? 10 : 7;
+          if (cases_take(&cases)) {
+            with.setting = setting[cases_number(&cases) % settings];
+            compare_case(with);
+          }
+        }
+    }
 }
 
 /* ---- equilibrium ---- */

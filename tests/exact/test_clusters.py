@@ -4,6 +4,8 @@ any number of threads.
 Null: averages are those of the canonical ensemble. Bounds are four reported standard errors, whose size is confirmed by
 tests/statistical/test_canonical_errors.py; seeds are fixed. Negative control: the reference at a temperature that is
 wrong by 1 %.
+
+CTest: release (resume_test_resume_clusters, exact_test_ising_clusters)
 """
 import math
 import pathlib

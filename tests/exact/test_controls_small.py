@@ -4,6 +4,8 @@ lattices small enough to enumerate.
 Null: replicas have the Boltzmann distribution of their field. Bounds are stated with each test and were set before any
 run; seeds are fixed. Negative controls: exchanges with the wrong sign, fields wrong by a few percent, weights with the
 wrong sign.
+
+CTest: release (unit_test_controls, cli_test_configs), cases 1 s
 """
 import functools
 import itertools
@@ -17,7 +19,7 @@ import numpy as np
 from scipy import stats
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, enumeration, gpumc_program as gpumc, share, splitmix_couplings  # noqa: E402
+from support import cases, device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
 import gpumc as reader  # noqa: E402
 
@@ -49,9 +51,9 @@ output: {output}
 """
 
 
-def cases(*variants):
-    """Each of these kernels with a ferromagnet and with a glass, or a share of the pairs."""
-    return share.of(itertools.product(device.served(*variants), (False, True)))
+def kernels(*variants):
+    """Each of these kernels with a ferromagnet and with a glass."""
+    return itertools.product(device.served(*variants), (False, True))
 
 
 @functools.cache
@@ -155,7 +157,7 @@ class Tempering(unittest.TestCase):
         self.assertLess(min(wrong), P_MINIMUM, "control: another field")
 
     def test_every_kernel(self):
-        for variant, glass in cases("multispin", "spin", *device.on_gpus("walker")):
+        for variant, glass in cases.of(kernels("multispin", "spin", *device.on_gpus("walker"))):
             with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
                 print(variant, "glass" if glass else "ferromagnet")
                 path = self.run_pt(folder, glass, variant=variant)
@@ -218,7 +220,7 @@ class Canonical(unittest.TestCase):
         case); between fields, susceptibilities may rest on a few measurements with the other sign of the magnetization,
         and errors are unknown if there were none (docs/statistics.md). Controls: fields wrong by 5 %, and the
         reweighted curves at the negative fields."""
-        for variant, in share.of([(name,) for name in device.served("multispin", "spin")]):
+        for variant in cases.of(device.served("multispin", "spin")):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = os.path.join(folder, "canonical.h5")
                 gpumc.run_config(CANONICAL.format(beta=BETA, fields=FIELDS, variant=variant, output=path), folder)
@@ -331,7 +333,7 @@ class Annealing(unittest.TestCase):
         """The mean of Z(h)/Z(h_0) over 600 runs of 50 replicas is exact. Bound: 4.5 standard errors at each of 17
         fields, false alarms 1e-4 a case. Controls: weights with the wrong sign, and fields wrong by 3 %."""
         resampling = {"spin": "systematic"}
-        for variant, glass in cases("multispin", "spin", "walker"):
+        for variant, glass in cases.of(kernels("multispin", "spin", "walker")):
             with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
                 path = self.anneal(folder, glass, population=50, sweeps=1, runs=RUNS, variant=variant,
                                    resampling=resampling.get(variant, "nearest_integer"))
@@ -353,7 +355,7 @@ class Annealing(unittest.TestCase):
     def test_every_quantity(self):
         """Populations of 20000: 8 quantities at 18 fields within 4.5 reported errors (false alarm 1e-3 a case).
         Control: fields wrong by 5 %. Weights are bounded for any order of fields, so nothing overflows or dies out."""
-        for variant, glass in cases("multispin", "spin", *device.on_gpus("walker")):
+        for variant, glass in cases.of(kernels("multispin", "spin", *device.on_gpus("walker"))):
             with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
                 path = self.anneal(folder, glass, population=20000, runs=2, variant=variant)
                 found = gpumc.summary(path)
@@ -413,4 +415,4 @@ def exact_curves(glass, fields):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

@@ -11,7 +11,7 @@
 
 #include "models/hard_disks/hard_disks.h"
 #include "support/kernel_side.h"
-#include "support/share.h"
+#include "support/cases.h"
 #include "support/status.h"
 #include "support/test_device.h"
 
@@ -96,22 +96,23 @@ static void it_has_the_bits_of_one_thread(void **state)
   (void)state;
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const size_t settings = test_settings(2, 3, false, setting);
-  for (size_t i = 0; i < CASES; i++) {
-    struct kernel_side reference, side;
-    if (!share_has(i))
-      continue;
-    struct gpumc_device cpu = side_reference_device();
-    open_side(i, cpu, &reference);
-    work(&reference);
-    for (size_t k = 0; k < settings; k++) {
-      open_side(i, test_device(setting[k]), &side);
-      work(&side);
-      compare(i, &side, &reference, setting[k]);
-      side_close(&side);
+  FOR_CASES (chosen)
+    for (size_t i = 0; i < CASES; i++) {
+      struct kernel_side reference, side;
+      if (!cases_take(&chosen))
+        continue;
+      struct gpumc_device cpu = side_reference_device();
+      open_side(i, cpu, &reference);
+      work(&reference);
+      for (size_t k = 0; k < settings; k++) {
+        open_side(i, test_device(setting[k]), &side);
+        work(&side);
+        compare(i, &side, &reference, setting[k]);
+        side_close(&side);
+      }
+      side_close(&reference);
+      gpumc_device_close(&cpu);
     }
-    side_close(&reference);
-    gpumc_device_close(&cpu);
-  }
 }
 
 /* Control: states that begin with another seed differ. */

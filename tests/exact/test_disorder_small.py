@@ -2,6 +2,8 @@
 
 Null: the estimates are exact averages. Bounds are stated with each test; seeds are fixed. Negative controls: a flipped
 bond, temperatures 1 % wrong, a temperature 2 % off the Nishimori line.
+
+CTest: release, long, cases 1 s
 """
 import pathlib
 import sys
@@ -11,7 +13,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, enumeration, gpumc_program as gpumc, share, splitmix_couplings  # noqa: E402
+from support import cases, device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -109,11 +111,11 @@ class Enumerated(unittest.TestCase):
 
 
 class KnownSamples(unittest.TestCase):
-    """4 standard errors at each temperature, the error of the energy below 2e-4, for every kernel or a share of them.
+    """4 standard errors at each temperature, the error of the energy below 2e-4, for every kernel.
     Control: a temperature wrong by 1 %."""
 
     def variants(self):
-        return share.of(device.served("multispin", "spin", *device.on_gpus("walker")))
+        return device.served("multispin", "spin", *device.on_gpus("walker"))
 
     def compare(self, path, known):
         summary = gpumc.summary(path)
@@ -130,7 +132,7 @@ class KnownSamples(unittest.TestCase):
 
     def test_spin_glass_of_64_sites(self):
         """Five energies, five free energies: false alarms below 7e-4."""
-        for variant in self.variants():
+        for variant in cases.of(self.variants()):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = pathlib.Path(folder) / "couplings.txt"
                 path.write_text(splitmix_couplings.text_file([4, 4, 4], SAMPLES))
@@ -146,7 +148,7 @@ class KnownSamples(unittest.TestCase):
 
     def test_ising_model_of_64_sites(self):
         """Two energies, two free energies: false alarms below 3e-4."""
-        for variant in self.variants():
+        for variant in cases.of(self.variants()):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = run(folder, "{name: ising3d, shape: [4, 4, 4]}", variant=variant,
                            runs=9, population=1000000, sweeps=5,
@@ -189,4 +191,4 @@ class NishimoriLine(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main()
+    cases.main(seconds=8)

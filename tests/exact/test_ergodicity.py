@@ -2,6 +2,8 @@
 
 Reference: all states of lattices of up to 8 spins, and which of them follows which in a sweep. Controls: at least a
 third of these lattices is of either kind; the run with the warning is indeed wrong.
+
+CTest: validate (exact_test_pt_ea, cli_test_couplings)
 """
 import json
 import math

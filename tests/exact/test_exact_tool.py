@@ -1,4 +1,7 @@
-"""gpumc.ising2d_exact: known densities of states, and its two halves against each other."""
+"""gpumc.ising2d_exact: known densities of states, and its two halves against each other.
+
+CTest: first, release (a tool of Python alone)
+"""
 import itertools
 import os
 import re

@@ -2,7 +2,9 @@
  * and that equilibrium is preserved, every sample an independent trial.
  *
  * Gates: |z| < 5 in each of fewer than 100 comparisons, a false alarm in 2e4 seeds. The seed is
- * fixed; other tests in this file show that wrong rules are rejected. */
+ * fixed; other tests in this file show that wrong rules are rejected.
+ *
+ * CTest: first */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,9 @@
  * Gates: chi-square and t with a probability of 1e-5 in each of 57 comparisons, a false alarm in
  * 1750 seeds; seeds are fixed. These must be rejected: trials that leave their cells, a grid that
  * is not shifted, disks that are not shuffled. Replicas are independent, and begin on the same
- * lattice; samples of a replica are some correlation times apart. */
+ * lattice; samples of a replica are some correlation times apart.
+ *
+ * CTest: release (exact_test_hard_disks_bits, exact_test_disks_kernels), cases 6 s */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +23,7 @@
 #include <cmocka.h>
 
 #include "core/statistics/significance.h"
+#include "support/cases.h"
 #include "support/disks_fixture.h"
 #include "support/disks_fluid.h"
 
@@ -347,5 +350,5 @@ int main(void)
       cmocka_unit_test(disks_of_a_cell_are_shuffled),
       cmocka_unit_test(disks_do_not_overlap_and_none_is_lost),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return CASES_RUN(tests);
 }

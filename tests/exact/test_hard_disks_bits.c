@@ -2,7 +2,9 @@
  * accepted trials and channels after sweeps, copies, exchanges and a round trip through the
  * portable form; in boxes with two cells per side up to several vectors of them, dilute and dense;
  * for any number of trials per cell, without shuffles or shifts, and with trials that leave their
- * cells; at every level of the instruction set, for any number of threads. */
+ * cells; at every level of the instruction set, for any number of threads.
+ *
+ * CTest: first */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 
 #include "models/hard_disks/checkerboard/checkerboard_plain.h"
 #include "support/disks_fixture.h"
-#include "support/share.h"
+#include "support/cases.h"
 #include "support/status.h"
 
 enum { RUNS = 2, REPLICAS = 3 };
@@ -92,64 +94,67 @@ static void sweeps_have_the_bits_of_plain_loops(void **state)
   static const uint32_t pieces[] = {1, 4, 12};
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const size_t settings = test_settings(1, 4, true, setting);
-  for (size_t i = 0; i < CASES; i++)
-    for (size_t k = 0; share_has(i) && k < settings; k++) {
-      struct disks disks;
-      struct checkerboard_counts counts[RUNS] = {{0}};
-      if (!test_device_is_cpu() && !cases[i].options.confine)
-        continue;
-      open_case(i, setting[k], &disks);
-      uint8_t *plain = disks_replicas(&disks);
-      for (size_t p = 0, time = 0; p < 3; time += pieces[p++]) {
-        disks_sweep(&disks, pieces[p]);
-        sweep_plainly(i, &disks, (uint32_t)time, pieces[p], plain, counts);
-        uint8_t *replicas = disks_replicas(&disks);
-        disks_expect_same(i, &disks, plain, replicas, "sweeps", setting[k]);
-        free(replicas);
+  FOR_CASES (chosen)
+    for (size_t i = 0; i < CASES; i++)
+      for (size_t k = 0; k < settings; k++) {
+        struct disks disks;
+        struct checkerboard_counts counts[RUNS] = {{0}};
+        if ((!test_device_is_cpu() && !cases[i].options.confine) || !cases_take(&chosen))
+          continue;
+        open_case(i, setting[k], &disks);
+        uint8_t *plain = disks_replicas(&disks);
+        for (size_t p = 0, time = 0; p < 3; time += pieces[p++]) {
+          disks_sweep(&disks, pieces[p]);
+          sweep_plainly(i, &disks, (uint32_t)time, pieces[p], plain, counts);
+          uint8_t *replicas = disks_replicas(&disks);
+          disks_expect_same(i, &disks, plain, replicas, "sweeps", setting[k]);
+          free(replicas);
+        }
+        for (size_t m = 0; m < RUNS; m++) {
+          const struct checkerboard_counts of = disks_counts(&disks, m);
+          if (of.accepted != counts[m].accepted || of.proposed != counts[m].proposed)
+            fail_msg("case %zu: %llu of %llu trials accepted, should be %llu of %llu", i,
+                     (unsigned long long)of.accepted, (unsigned long long)of.proposed,
+                     (unsigned long long)counts[m].accepted,
+                     (unsigned long long)counts[m].proposed);
+        }
+        free(plain);
+        disks_close(&disks);
       }
-      for (size_t m = 0; m < RUNS; m++) {
-        const struct checkerboard_counts of = disks_counts(&disks, m);
-        if (of.accepted != counts[m].accepted || of.proposed != counts[m].proposed)
-          fail_msg("case %zu: %llu of %llu trials accepted, should be %llu of %llu", i,
-                   (unsigned long long)of.accepted, (unsigned long long)of.proposed,
-                   (unsigned long long)counts[m].accepted, (unsigned long long)counts[m].proposed);
-      }
-      free(plain);
-      disks_close(&disks);
-    }
 }
 
 static void replicas_come_back_from_their_portable_form(void **state)
 {
   (void)state;
-  for (size_t i = 0; i < CASES; i++) {
-    struct disks one, other;
-    struct test_setting setting = test_setting();
-    if (!share_has(i) || (!test_device_is_cpu() && !cases[i].options.confine))
-      continue;
-    open_case(i, setting, &one);
-    open_case(i, setting, &other);
-    disks_sweep(&one, 7);
-    disks_sweep(&other, 7);
-    uint8_t *before = disks_replicas(&one);
-    disks_set(&one, before);
-    uint8_t *set = disks_replicas(&one);
-    disks_expect_same(i, &one, before, set, "set and got", setting);
-    free(set);
-    disks_sweep(&one, 5);
-    disks_sweep(&other, 5);
-    uint8_t *a = disks_replicas(&one), *b = disks_replicas(&other);
-    disks_expect_same(i, &one, a, b, "set and swept", setting);
-    disks_measure(&one);
-    disks_measure(&other);
-    for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++)
-      assert_memory_equal(one.measured[c], other.measured[c], one.count * sizeof(int64_t));
-    free(before);
-    free(a);
-    free(b);
-    disks_close(&one);
-    disks_close(&other);
-  }
+  FOR_CASES (chosen)
+    for (size_t i = 0; i < CASES; i++) {
+      struct disks one, other;
+      struct test_setting setting = test_setting();
+      if ((!test_device_is_cpu() && !cases[i].options.confine) || !cases_take(&chosen))
+        continue;
+      open_case(i, setting, &one);
+      open_case(i, setting, &other);
+      disks_sweep(&one, 7);
+      disks_sweep(&other, 7);
+      uint8_t *before = disks_replicas(&one);
+      disks_set(&one, before);
+      uint8_t *set = disks_replicas(&one);
+      disks_expect_same(i, &one, before, set, "set and got", setting);
+      free(set);
+      disks_sweep(&one, 5);
+      disks_sweep(&other, 5);
+      uint8_t *a = disks_replicas(&one), *b = disks_replicas(&other);
+      disks_expect_same(i, &one, a, b, "set and swept", setting);
+      disks_measure(&one);
+      disks_measure(&other);
+      for (size_t c = 0; c < HARD_DISKS_NUMBERS; c++)
+        assert_memory_equal(one.measured[c], other.measured[c], one.count * sizeof(int64_t));
+      free(before);
+      free(a);
+      free(b);
+      disks_close(&one);
+      disks_close(&other);
+    }
 }
 
 static void replicas_are_copied_and_exchanged(void **state)

@@ -7,6 +7,8 @@ Null: deviations over errors are standard normal; at 0.9068 errors contain what 
 numbers, one run in 3000 fails by chance; seeds are fixed. Errors must be small: below 2 % (8 % at 0.9068). Negative
 controls: the fixed range of 0.02 (`contact` and `scaling` in the bins of the result), and the pressures of boxes that
 are larger by 30 % in each direction.
+
+CTest: release (unit_test_observables, exact_test_disks_kernels)
 """
 import math
 import pathlib
@@ -16,7 +18,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, share  # noqa: E402
+from support import cases, device  # noqa: E402
 from support.hard_disks import PressureCase, free_volume, off_by, pressure  # noqa: E402
 
 BOUND = 4.5
@@ -36,7 +38,7 @@ class HardDisksExtrapolation(PressureCase):
                 "pressure_scaling": (density * (1 + found["scaling"] / 4), density * found["scaling_error"] / 4)}
 
     def test_close_packing(self):
-        for fraction, size, contact, scaling in share.of(DENSE):
+        for fraction, size, contact, scaling in cases.of(DENSE):
             with self.subTest(fraction):
                 found, attributes = self.summary(f"lattice: [8, 8], packing_fraction: {fraction}, start: lattice",
                                                  "thermalization: 1000, sweeps: 10000, interval: 5", size)
@@ -54,7 +56,7 @@ class HardDisksExtrapolation(PressureCase):
                         self.assertAlmostEqual(value, found[name], delta=1e-6 * value)  # the box is rounded
 
     def test_small_boxes(self):
-        for disks, box, largest in share.of(SMALL):
+        for disks, box, largest in cases.of(SMALL):
             with self.subTest(disks, box=box):
                 found, attributes = self.summary(f"particles: {disks}, box: [{box[0]}, {box[1]}], start: compressed",
                                                  "thermalization: 200, sweeps: 16000, interval: 2", 0.4, replicas=64)

@@ -1,7 +1,10 @@
 """No disks overlap and none is lost in a billion trial moves (ten on a GPU), of one large system and of many small
 ones: the last configurations are checked by tools/check-disks, which shares nothing with the program. `serial` makes
 fewer. The control of the tool is in tests/cli/test_hard_disks_tools.py; here files are changed again, to show that it
-examines all of these."""
+examines all of these.
+
+CTest: validate (exact_test_hard_disks_bits)
+"""
 import pathlib
 import subprocess
 import sys

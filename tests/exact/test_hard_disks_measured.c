@@ -9,7 +9,9 @@
  * replicas, a false alarm in 20000 seeds; seeds are fixed. By symmetry psi_6 of two disks in a
  * square box is 0 on average, and an oblong box must fail this test; g(r) of a dilute gas is
  * exp(-u) (1 + rho a(r)) with the common area a of two circles of radius 1, and must fail without
- * a; second-order terms are at most one error. */
+ * a; second-order terms are at most one error.
+ *
+ * CTest: release (cli_test_hard_disks_profiles, exact_test_disks_kernels) */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

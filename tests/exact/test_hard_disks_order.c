@@ -7,7 +7,9 @@
  * channels, on the device under test, in states of 1 to 150 disks at packing fractions from 1e-4 to
  * 0.7 in boxes of many shapes, and with more neighbours than hard disks ever have.
  *
- * Control: without the disks from three diameters on, the dilute states have other sums. */
+ * Control: without the disks from three diameters on, the dilute states have other sums.
+ *
+ * CTest: cases 6 s */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "support/cases.h"
 #include "support/disks_fixture.h"
 #include "support/status.h"
 
@@ -231,5 +234,5 @@ int main(void)
       cmocka_unit_test(order_is_by_voronoi_neighbours),
       cmocka_unit_test(a_circle_of_disks_is_around_one),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return CASES_RUN(tests);
 }

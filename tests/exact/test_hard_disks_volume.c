@@ -9,7 +9,9 @@
  * set, for any number of threads. After many moves no disks overlap, none is lost, and no box is
  * beyond the range.
  *
- * Gates: chi-square and t with a probability of 1e-5 in each of 8 comparisons; seeds are fixed. */
+ * Gates: chi-square and t with a probability of 1e-5 in each of 8 comparisons; seeds are fixed.
+ *
+ * CTest: validate (exact_test_hard_disks_pressure, resume_test_resume_hard_disks) */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,6 +6,8 @@ Bound: chi^2 of 49 degrees of freedom exceeds 110 once in 10^6; 24 comparisons o
 false alarm below 4e-5. Configurations are 25 sweeps apart, in which the heat bath draws the angle anew and the steps of
 Metropolis have forgotten it. Controls, which must exceed the bound: each distribution at K larger by 8 % and 0.1, and
 over-relaxation, which keeps the angles of the start. The rules alone are in unit/test_heisenberg_moves.c.
+
+CTest: validate (unit_test_heisenberg_moves)
 """
 import pathlib
 import sys

@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program as gpumc, share  # noqa: E402
+from support import cases, gpumc_program as gpumc  # noqa: E402
 from support.results import numbers  # noqa: E402
 
 CONFIG = """\
@@ -35,7 +35,7 @@ class Bits(unittest.TestCase):
 
     def test_instruction_sets_and_threads(self):
         compared = 0
-        for shape, components, variant, update in share.of(itertools.product(
+        for shape, components, variant, update in cases.of(itertools.product(
                 SHAPES, (2, 3), ("double", "float"), ("mixed", "metropolis", "metropolis_small", "swendsen_wang", "wolff"))):
             keys = dict(shape=shape, components=components, variant=variant, update=update)
             with self.subTest(**keys), gpumc.folder() as folder:

@@ -4,7 +4,9 @@
  * Null: after WARM_UP sweeps each replica has the canonical distribution. Replicas are independent,
  * so that the error of a mean over them is known. Bounds are four standard errors: 64 comparisons,
  * false alarm 0.4 %. Controls: the slow reference with bonds of a beta that is 2 % off, with biased
- * reflections, and without the ghost breaks the bound in energy or magnetization. */
+ * reflections, and without the ghost breaks the bound in energy or magnetization.
+ *
+ * CTest: release (exact_test_heisenberg_clusters), cases 6 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -15,6 +17,7 @@
 #include <cmocka.h>
 
 #include "models/heisenberg/heisenberg.h"
+#include "support/cases.h"
 #include "support/heisenberg_clusters.h"
 #include "support/kernel_side.h"
 #include "support/status.h"
@@ -214,5 +217,5 @@ int main(void)
       cmocka_unit_test(faults_are_rejected),
   };
   test_device_require();
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return CASES_RUN(tests);
 }

@@ -1,7 +1,9 @@
 /* Cluster moves of O(n) spins are those of the slow reference, which searches clusters breadth
  * first: the same spins, numbers of reflected ones and improved estimators after each sweep, bit
  * for bit, for every instruction set and any number of threads, whether these have replicas of
- * their own or share a lattice. */
+ * their own or share a lattice.
+ *
+ * CTest: cases 2 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #include "support/heisenberg_clusters.h"
 #include "support/heisenberg_job.h"
 #include "support/kernel_side.h"
-#include "support/share.h"
+#include "support/cases.h"
 #include "support/status.h"
 #include "support/test_device.h"
 
@@ -243,17 +245,17 @@ static struct job job_of(size_t lattice, int components, const char *variant, ui
 /* Half of the jobs have quenched couplings, one sample or one for each replica. */
 static void compare_variant(const char *variant)
 {
-  size_t number = 0;
-  for (size_t lattice = 0; lattice < LATTICES; lattice++)
-    for (int components = 2; components <= 3; components++)
-      for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
-        for (int quenched = 0; quenched < 2; quenched++) {
-          struct job job = job_of(lattice, components, variant, move);
-          if (quenched)
-            heisenberg_job_quench(&job.of, lattice, ROOM);
-          if (share_has(number++))
-            compare(&job, RUNS);
-        }
+  FOR_CASES (cases)
+    for (size_t lattice = 0; lattice < LATTICES; lattice++)
+      for (int components = 2; components <= 3; components++)
+        for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
+          for (int quenched = 0; quenched < 2; quenched++) {
+            struct job job = job_of(lattice, components, variant, move);
+            if (quenched)
+              heisenberg_job_quench(&job.of, lattice, ROOM);
+            if (cases_take(&cases))
+              compare(&job, RUNS);
+          }
 }
 
 static void in_double(void **state)
@@ -275,18 +277,18 @@ static void lattices_shared_by_threads(void **state)
   static const struct heisenberg_settings large[] = {{.dimension = 2, .shape = {128, 130}},
                                                      {.dimension = 2, .shape = {1026, 16}},
                                                      {.dimension = 3, .shape = {32, 32, 14}}};
-  size_t number = 0;
-  for (size_t i = 0; i < sizeof large / sizeof *large; i++)
-    for (int components = 2; components <= 3; components++, number++) {
-      struct job job =
-          job_of(0, components, components == 2 ? "float" : "double", HEISENBERG_SWENDSEN_WANG);
-      memcpy(job.of.settings.shape, large[i].shape, sizeof job.of.settings.shape);
-      job.of.settings.dimension = large[i].dimension;
-      job.of.settings.field = i % 2 == 0 ? 0.0 : 0.02;
-      job.of.in_field = false;
-      if (share_has(number))
-        compare(&job, 1);
-    }
+  FOR_CASES (cases)
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+      for (int components = 2; components <= 3; components++) {
+        struct job job =
+            job_of(0, components, components == 2 ? "float" : "double", HEISENBERG_SWENDSEN_WANG);
+        memcpy(job.of.settings.shape, large[i].shape, sizeof job.of.settings.shape);
+        job.of.settings.dimension = large[i].dimension;
+        job.of.settings.field = i % 2 == 0 ? 0.0 : 0.02;
+        job.of.in_field = false;
+        if (cases_take(&cases))
+          compare(&job, 1);
+      }
 }
 
 /* While the number of clusters is tuned, a sweep ends with the cluster by which four times as many

@@ -5,6 +5,8 @@ precisions, by all moves; with a field; with couplings of both signs that do not
 Null: float is as exact as double. Lengths that rounding makes wrong by 1e-7 would shift energies by a third of what
 they differ from the ground state's. Bounds are 4.5 reported errors: with 110 comparisons, false alarm 0.1 %; energies
 below the ground state's are none. Negative controls: a temperature wrong by 1 %, and bonds longer by 1e-7.
+
+CTest: release (exact_test_heisenberg_kernels, exact_test_heisenberg_bits)
 """
 import itertools
 import math

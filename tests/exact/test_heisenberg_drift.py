@@ -3,6 +3,8 @@
 Measured right before the sweeps that renormalise them, when they are off by most. Controls: in single precision they
 are off at all, by more than in double precision (unit/test_heisenberg_moves.c shows that they drift without
 renormalisation).
+
+CTest: release (exact_test_heisenberg_bits, exact_test_heisenberg_kernels)
 """
 import pathlib
 import sys

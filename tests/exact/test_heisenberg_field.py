@@ -4,6 +4,8 @@ Null: averages are those of the canonical ensemble. Two spins so weakly coupled 
 bonds, and rings: energy, specific heat, magnetization along the field and, if the field is moved, its susceptibility.
 Bounds are four reported standard errors: under 110 comparisons, false alarm 0.7 %. Negative control: in a field wrong by
 2 % the same bound is broken.
+
+CTest: release (exact_test_heisenberg_kernels, cli_test_heisenberg_keys)
 """
 import math
 import pathlib

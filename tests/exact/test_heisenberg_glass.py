@@ -6,6 +6,8 @@ elements between neighbouring orders. Bounds are four reported standard errors: 
 runs (72 on a GPU), 4 of +-J rings, 12 and 20 of overlaps: false alarm 0.6 % (0.7 %). Negative controls: with the sign
 of one coupling flipped, for +-J rings with an odd number of negative bonds, and for overlaps at a temperature wrong by
 3 % and with the other number of components, the same bound is broken.
+
+CTest: release (cli_test_heisenberg_keys, unit_test_heisenberg_quenched)
 """
 import math
 import pathlib

@@ -4,6 +4,8 @@ against double precision at the transition.
 Null: averages are those of the canonical ensemble, the same in both precisions. The series has all loops of up to six
 bonds; the rest is below 2e-5 here. Bounds are four reported standard errors: 20 comparisons, false alarm 0.1 %.
 Negative controls: the series without loops, and a temperature off by 1 %.
+
+CTest: release
 """
 import math
 import pathlib

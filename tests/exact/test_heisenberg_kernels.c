@@ -3,7 +3,9 @@
  * portable form; small steps that are tuned meanwhile, and their acceptance; in a moved temperature
  * and in a moved field; on lattices of one to three dimensions that fit into a GPU's shared memory
  * and that do not, in tiles or in device memory; and with quenched couplings, where replicas are
- * compared, too. */
+ * compared, too.
+ *
+ * CTest: cases 2 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@
 
 #include "support/heisenberg_job.h"
 #include "support/kernel_side.h"
-#include "support/share.h"
+#include "support/cases.h"
 #include "support/status.h"
 #include "support/test_device.h"
 
@@ -129,15 +131,15 @@ static void compare(const struct heisenberg_job *job)
 
 static void compare_variant(const char *variant)
 {
-  size_t number = 0;
-  for (size_t lattice = 0; lattice < sizeof lattices / sizeof *lattices; lattice++)
-    for (int components = 2; components <= 3; components++)
-      for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
-        if (share_has(number++)) {
-          const struct heisenberg_job job =
-              heisenberg_job_of(&lattices[lattice], lattice, components, variant, move);
-          compare(&job);
-        }
+  FOR_CASES (cases)
+    for (size_t lattice = 0; lattice < sizeof lattices / sizeof *lattices; lattice++)
+      for (int components = 2; components <= 3; components++)
+        for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
+          if (cases_take(&cases)) {
+            const struct heisenberg_job job =
+                heisenberg_job_of(&lattices[lattice], lattice, components, variant, move);
+            compare(&job);
+          }
 }
 
 static void in_double(void **state)
@@ -159,18 +161,18 @@ static void quenched(void **state)
   /* Some of each kind; the large ones take long. */
   static const size_t chosen[] = {0, 1, 2, 4, 5, 6, 8, 11, 13, 14, 15, 16};
   static const char *const variants[] = {"double", "float"};
-  size_t number = 0;
   (void)state;
-  for (size_t v = 0; v < 2; v++)
-    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
-      for (int components = 2; components <= 3; components++)
-        for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
-          if (share_has(number++)) {
-            struct heisenberg_job job =
-                heisenberg_job_of(&lattices[chosen[i]], chosen[i], components, variants[v], move);
-            heisenberg_job_quench(&job, chosen[i], ROOM);
-            compare(&job);
-          }
+  FOR_CASES (cases)
+    for (size_t v = 0; v < 2; v++)
+      for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+        for (int components = 2; components <= 3; components++)
+          for (uint32_t move = 0; move < HEISENBERG_MOVES; move++)
+            if (cases_take(&cases)) {
+              struct heisenberg_job job =
+                  heisenberg_job_of(&lattices[chosen[i]], chosen[i], components, variants[v], move);
+              heisenberg_job_quench(&job, chosen[i], ROOM);
+              compare(&job);
+            }
 }
 
 /* Control: another precision has other bits. */

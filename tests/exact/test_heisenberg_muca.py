@@ -15,6 +15,8 @@ were set before these runs.
 
 Negative controls: a density of states that is tilted by a twentieth of a logarithm over its range; that of spins whose
 polar angle, not its cosine, is uniform; and other temperatures and fields.
+
+CTest: release (exact_test_heisenberg_walk, resume_test_resume_heisenberg), cases 6 s
 """
 import math
 import pathlib
@@ -25,7 +27,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 from support.heisenberg_exact import exact, ring_in_field  # noqa: E402
 
 LIMIT = 6.0
@@ -174,4 +176,4 @@ class Rings(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

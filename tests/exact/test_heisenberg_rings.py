@@ -5,6 +5,8 @@ sqrt(pi/2K) I_{l+1/2}(K); O(2):  Z/(2 pi)^N = sum over all m of I_m(K)^N. The en
 numerical derivatives, correlations from matrix elements between neighbouring orders. Bounds are four reported standard
 errors: 168 comparisons on a CPU, 224 on a GPU, false alarm 1.1 and 1.4 %. Negative control: at a temperature wrong by 1
 % the same bound is broken, in every test except two that have others. ln Z of pa: the mean of exp(ln Z) over runs.
+
+CTest: release (exact_test_heisenberg_kernels, exact_test_heisenberg_clusters), cases 8 s
 """
 import itertools
 import math
@@ -15,7 +17,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 from support.heisenberg_exact import correlations, exact, helicity, log_states, waves  # noqa: E402
 
 MODEL = "model: {{name: heisenberg, shape: [{sites}], components: {components}, J: {J}}}"
@@ -192,4 +194,4 @@ class Rings(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -6,6 +6,8 @@ same for all rings, the error of the energy is at most 4e-5; for each ring all t
 standard errors: 24 energies and as many specific heats, 6 energies of rings, and the differences between single and
 double precision of all O(3) and of all O(2) together, 56 comparisons, false alarm 0.4 %. Controls: every energy breaks
 the bound at a temperature wrong by 0.1 %, and every precision if its energies were off by 1e-4.
+
+CTest: validate everywhere (exact_test_heisenberg_rings)
 """
 import concurrent.futures
 import itertools

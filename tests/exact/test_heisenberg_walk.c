@@ -14,7 +14,7 @@
 
 #include "core/simulation/ensemble.h"
 #include "models/heisenberg/heisenberg.h"
-#include "support/share.h"
+#include "support/cases.h"
 #include "support/status.h"
 #include "support/test_device.h"
 #include "support/walk_tables.h"
@@ -433,12 +433,12 @@ static void walks_are_those_of_the_reference(void **state)
 {
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const size_t settings = test_settings(2, 2, true, setting);
-  size_t number = 0;
   (void)state;
-  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-    for (size_t s = 0; s < settings; s++)
-      if (share_has(number++))
-        compare(&cases[c], setting[s]);
+  FOR_CASES (chosen)
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+      for (size_t s = 0; s < settings; s++)
+        if (cases_take(&chosen))
+          compare(&cases[c], setting[s]);
 }
 
 static void another_time_is_noticed(void **state)

@@ -6,6 +6,8 @@ since both see the same states: false alarms below 6e-5 for each of the comparis
 temperature 2 % off. Errors are smaller, far above T_c by a factor that is proportional to L: M^2 fluctuates by its own
 size in a lattice of any size, while the sum over clusters is one over many of them. At least 1.5 times as much is asked for
 at twice the size.
+
+CTest: release (exact_test_ising_improved, resume_test_resume_clusters), cases 8 s
 """
 import math
 import pathlib
@@ -16,7 +18,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program as gpumc  # noqa: E402
+from support import cases, gpumc_program as gpumc  # noqa: E402
 
 CRITICAL = math.log(1 + math.sqrt(2)) / 2
 NAMES = "magnetization2", "structure_factor", "correlation_length"
@@ -169,4 +171,4 @@ class ImprovedEstimators(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

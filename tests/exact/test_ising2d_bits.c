@@ -9,11 +9,12 @@
 #include <cmocka.h>
 
 #include "support/ising_compare.h"
-#include "support/share.h"
+#include "support/cases.h"
 
 enum { SWEEPS = 3, REPLICAS = 37 };
 
-static void compare_shape(const struct gpumc_kernel_ops *kernel, size_t length_x, size_t length_y)
+static void compare_shape(const struct gpumc_kernel_ops *kernel, size_t length_x, size_t length_y,
+                          struct cases *cases)
 {
   static const double betas[] = {0.0, 0.1, 0.44, 1.0, 5.0};
   static const double couplings[][2] = {
@@ -23,7 +24,7 @@ static void compare_shape(const struct gpumc_kernel_ops *kernel, size_t length_x
     return;
   for (size_t b = 0; b < sizeof betas / sizeof *betas; b++)
     for (size_t c = 0; c < sizeof couplings / sizeof *couplings; c++) {
-      if (!share_has(b + c))
+      if (!cases_take(cases))
         continue;
       with.seed = 281474976710655 - 17 * b - c;
       with.settings.coupling = couplings[c][0];
@@ -52,9 +53,10 @@ static void small_shapes(void **state)
   static const size_t shapes[][2] = {{2, 2}, {2, 4}, {4, 2}, {4, 4}, {6, 10}, {8, 6}, {16, 16}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = fixture_kernels(kernel);
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-      compare_shape(kernel[k], shapes[i][0], shapes[i][1]);
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        compare_shape(kernel[k], shapes[i][0], shapes[i][1], &cases);
 }
 
 /* Shapes with several vectors per row, and ends within a vector: fewer temperatures. */
@@ -64,11 +66,12 @@ static void large_shapes(void **state)
   static const size_t shapes[][2] = {{64, 64}, {34, 18}, {254, 2}, {2, 130}, {130, 66}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = fixture_kernels(kernel);
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-      if (share_has(k + i))
-        compare_field_and_rounds(fixture_square(kernel[k], shapes[i][0], shapes[i][1], REPLICAS),
-                                 REPLICAS);
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (cases_take(&cases))
+          compare_field_and_rounds(fixture_square(kernel[k], shapes[i][0], shapes[i][1], REPLICAS),
+                                   REPLICAS);
 }
 
 /* Lattices beyond the shared memory of a GPU's block: 256 KiB of words, of bytes, and of bits. */
@@ -81,15 +84,16 @@ static void shapes_beyond_shared_memory(void **state)
                                         [REFERENCE_PACKED] = {{1024, 1024}, {704, 258}}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = fixture_kernels(kernel);
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t i = 0; i < 2; i++) {
-      if (!share_has(k + i))
-        continue;
-      const size_t *shape = shapes[fixture_trajectory(kernel[k])][i];
-      compare_field_and_rounds(fixture_square(kernel[k], shape[0], shape[1], FEW), FEW);
-      if (i == 0 && fixture_trajectory(kernel[k]) == REFERENCE_SPIN)
-        compare_field_and_rounds(fixture_square(kernel[k], 1536, 1538, 1), 1);
-    }
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t i = 0; i < 2; i++) {
+        if (!cases_take(&cases))
+          continue;
+        const size_t *shape = shapes[fixture_trajectory(kernel[k])][i];
+        compare_field_and_rounds(fixture_square(kernel[k], shape[0], shape[1], FEW), FEW);
+        if (i == 0 && fixture_trajectory(kernel[k]) == REFERENCE_SPIN)
+          compare_field_and_rounds(fixture_square(kernel[k], 1536, 1538, 1), 1);
+      }
 }
 
 int main(void)

@@ -12,7 +12,9 @@
  * as a whole by every half sweep, since dE = 0 is always accepted, and neither left nor ever
  * reached: 36 of the 65536 states. They keep the probability that the start at beta = 0 gave them.
  * (Population annealing reweights them like every state, so it is not biased; two rows determine
- * such a state, so their share is at most 2^(2L - L^2), 2^-48 on an 8 x 8 lattice.) */
+ * such a state, so their share is at most 2^(2L - L^2), 2^-48 on an 8 x 8 lattice.)
+ *
+ * CTest: first, release (one sweep of each kernel: exact_test_ising_bits), cases 2 s */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +25,7 @@
 #include <cmocka.h>
 
 #include "support/ising_fixture.h"
-#include "support/share.h"
+#include "support/cases.h"
 
 /* SWEEPS from a random start: by the transition matrix, the trace of the start is below 1e-8 after
  * 40 sweeps at beta = 0.5 and after 20 at 0.4. REPLICAS: an acceptance that is 1 % wrong then
@@ -158,24 +160,19 @@ static void sample_kernel(const struct gpumc_kernel_ops *kernel, const struct co
   fixture_close(&fixture);
 }
 
-/* The numbering of conditions continues from kernel to kernel. */
-static void expect_exact(const struct gpumc_kernel_ops *kernel, size_t *number)
+static void expect_exact(const struct gpumc_kernel_ops *kernel, const struct condition *at)
 {
   int64_t *bonds = calloc(REPLICAS, sizeof *bonds), *spins = calloc(REPLICAS, sizeof *spins);
   assert_true(bonds != NULL && spins != NULL);
-  for (size_t c = 0; c < CONDITIONS; c++) {
-    if (!share_has((*number)++))
-      continue;
-    sample_kernel(kernel, &conditions[c], bonds, spins);
-    const double energies = discrepancy(&conditions[c], false, REPLICAS, bonds, spins);
-    const double histogram = discrepancy(&conditions[c], true, REPLICAS, bonds, spins);
-    const double words = dependence(REPLICAS, bonds);
-    print_message("%s, condition %zu: energies %.3f, joint %.3f, words %.3f of the bound\n",
-                  kernel->variant, c, energies, histogram, words);
-    assert_true(energies <= 1);
-    assert_true(histogram <= 1);
-    assert_true(words <= 1);
-  }
+  sample_kernel(kernel, at, bonds, spins);
+  const double energies = discrepancy(at, false, REPLICAS, bonds, spins);
+  const double histogram = discrepancy(at, true, REPLICAS, bonds, spins);
+  const double words = dependence(REPLICAS, bonds);
+  print_message("%s, condition %zu: energies %.3f, joint %.3f, words %.3f of the bound\n",
+                kernel->variant, (size_t)(at - conditions), energies, histogram, words);
+  assert_true(energies <= 1);
+  assert_true(histogram <= 1);
+  assert_true(words <= 1);
   free(bonds);
   free(spins);
 }
@@ -185,12 +182,13 @@ static void every_kernel_has_the_exact_histogram(void **state)
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = fixture_kernels(kernel);
-  size_t number = 0;
-  for (size_t k = 0; k < kernels; k++) {
-    const struct ising_case with = fixture_square(kernel[k], LENGTH, LENGTH, REPLICAS);
-    if (fixture_serves(&with))
-      expect_exact(kernel[k], &number);
-  }
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t c = 0; c < CONDITIONS; c++) {
+        const struct ising_case with = fixture_square(kernel[k], LENGTH, LENGTH, REPLICAS);
+        if (cases_take(&cases) && fixture_serves(&with))
+          expect_exact(kernel[k], &conditions[c]);
+      }
 }
 
 /* A sampler with a fault, at conditions[1]. */
@@ -249,5 +247,5 @@ int main(void)
       cmocka_unit_test(wrong_acceptance_is_rejected),
       cmocka_unit_test(shared_random_numbers_are_rejected),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return CASES_RUN(tests);
 }

@@ -1,6 +1,8 @@
 /* Kernels of Ising spins follow the slow reference bit for bit in two and three dimensions: uniform
  * couplings and fields, and signs that differ from bond to bond and site to site, for each replica
- * or the same for all; Metropolis and heat bath; levels and threads of a CPU, blocks of a GPU. */
+ * or the same for all; Metropolis and heat bath; levels and threads of a CPU, blocks of a GPU.
+ *
+ * CTest: first, long */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 #include <cmocka.h>
 
 #include "support/ising_compare.h"
-#include "support/share.h"
+#include "support/cases.h"
 
 enum { SWEEPS = 3, REPLICAS = 37, ROOM = 41 };
 
@@ -36,12 +38,12 @@ static void compare_update(enum ising_move update)
 {
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
-  size_t number = 0;
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t shape = 0; shape < CASE_SHAPES; shape++)
-      for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++)
-        if (share_has(number++))
-          compare_feeling(kernel[k], shape, feeling, update);
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t shape = 0; shape < CASE_SHAPES; shape++)
+        for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++)
+          if (cases_take(&cases))
+            compare_feeling(kernel[k], shape, feeling, update);
 }
 
 static void metropolis_updates(void **state)

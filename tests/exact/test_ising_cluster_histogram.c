@@ -6,7 +6,9 @@
  * on chi-square is its quantile at Z = 4.75 (Wilson and Hilferty), a false alarm in a million for
  * each. Seeds are fixed and were not chosen. Negative controls are the slow reference with bonds of
  * an inverse temperature 2 % too high, with flips that prefer one direction, and without the
- * ghost. */
+ * ghost.
+ *
+ * CTest: release (a few sweeps of each kind: exact_test_ising_clusters), cases 2 s */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +18,7 @@
 #include <cmocka.h>
 
 #include "support/ising_cases.h"
-#include "support/share.h"
+#include "support/cases.h"
 
 /* Energies are multiples of a quarter, up to 64. */
 enum {
@@ -47,7 +49,7 @@ static const struct condition {
     {&square, {.coupling = -1.0, .field = -0.5}, 0.3, 25},
     {&cubic, {.coupling = 1.0, .field = 0.25}, 0.2, 25},
     {&square, {.coupling = 1.0, .couplings = LATTICE_BIMODAL, .positive = 0.5}, 0.5, 25},
-    {&square, {.coupling = 1.0, .field = 0.25, .fields = LATTICE_BIMODAL, .width = 0.75}, 0.4, 200},
+    {&square, {.coupling = 1.0, .field = 0.25, .fields = LATTICE_BIMODAL, .width = 0.75}, 0.4, 100},
 };
 
 enum { CONDITIONS = sizeof conditions / sizeof *conditions };
@@ -179,13 +181,13 @@ static void histograms_are_exact(void **state)
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
-  size_t number = 0;
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t move = ISING_LOCAL_MOVES; move < kernel[k]->n_moves; move++)
-      for (size_t condition = 0; condition < CONDITIONS; condition++)
-        if (share_has(number++))
-          expect_exact(kernel[k], condition, (enum ising_move)move);
-  assert_true(number > 0);
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t move = ISING_LOCAL_MOVES; move < kernel[k]->n_moves; move++)
+        for (size_t condition = 0; condition < CONDITIONS; condition++)
+          if (cases_take(&cases))
+            expect_exact(kernel[k], condition, (enum ising_move)move);
+  assert_true(kernels > 0);
 }
 
 /* Returns the discrepancy of the reference with a fault. */
@@ -237,5 +239,5 @@ int main(void)
       cmocka_unit_test(histograms_are_exact),
       cmocka_unit_test(faults_are_rejected),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return CASES_RUN(tests);
 }

@@ -1,6 +1,8 @@
 /* Cluster moves are those of the slow reference, which searches clusters breadth first: the same
  * spins after each sweep, bit for bit, for every instruction set and any number of threads, whether
- * these have replicas of their own or share a lattice. */
+ * these have replicas of their own or share a lattice.
+ *
+ * CTest: cases 2 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 #include <cmocka.h>
 
 #include "support/ising_compare.h"
-#include "support/share.h"
+#include "support/cases.h"
 
 enum { SWEEPS = 2, THREADS = 3, REPLICAS = 4, ROOM = 5, RUNS = 3, CLUSTERS = 7 };
 
@@ -71,13 +73,14 @@ static void compare_update(enum ising_move update)
 {
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_cluster_kernels(kernel);
-  size_t number = 0;
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t shape = 0; shape < SHAPES; shape++)
-      for (size_t feeling = 0; feeling < FEELINGS; feeling++, number++)
-        if (share_has(number))
-          compare_settings(make_case(kernel[k], &shapes[shape], &feelings[feeling], update, number),
-                           THREADS, REPLICAS, follow);
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t shape = 0; shape < SHAPES; shape++)
+        for (size_t feeling = 0; feeling < FEELINGS; feeling++)
+          if (cases_take(&cases))
+            compare_settings(make_case(kernel[k], &shapes[shape], &feelings[feeling], update,
+                                       cases_number(&cases)),
+                             THREADS, REPLICAS, follow);
 }
 
 static void swendsen_wang_sweeps(void **state)
@@ -106,16 +109,17 @@ static void lattices_shared_by_threads(void **state)
       {.coupling = 1.0, .fields = LATTICE_GAUSSIAN, .width = 0.3}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_cluster_kernels(kernel);
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
-      for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++) {
-        struct ising_case with =
-            make_case(kernel[k], &large[i], &kinds[j], ISING_MOVE_SWENDSEN_WANG, 4 * i + j);
-        with.runs = 1;
-        with.capacity = 1;
-        if (share_has(4 * i + j))
-          compare_settings(with, THREADS, 1, follow);
-      }
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+        for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++) {
+          struct ising_case with =
+              make_case(kernel[k], &large[i], &kinds[j], ISING_MOVE_SWENDSEN_WANG, 4 * i + j);
+          with.runs = 1;
+          with.capacity = 1;
+          if (cases_take(&cases))
+            compare_settings(with, THREADS, 1, follow);
+        }
 }
 
 /* Labels that do not fit into the shared memory of a GPU: tiles and seams, whole ones and parts;
@@ -133,19 +137,20 @@ static void lattices_in_tiles(void **state)
       {.coupling = 1.0, .fields = LATTICE_GAUSSIAN, .width = 0.1}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_cluster_kernels(kernel);
-  size_t number = 0;
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
-      for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++, number++) {
-        struct ising_case with =
-            make_case(kernel[k], &large[i], &kinds[j], ISING_MOVE_SWENDSEN_WANG, number);
-        with.runs = 1 + j % 2;
-        if (share_has(number))
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+        for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++) {
+          if (!cases_take(&cases))
+            continue;
+          struct ising_case with = make_case(kernel[k], &large[i], &kinds[j],
+                                             ISING_MOVE_SWENDSEN_WANG, cases_number(&cases));
+          with.runs = 1 + j % 2;
           compare_settings(with, THREADS, 1 + i % 2, follow);
-        with.update = ISING_MOVE_WOLFF;
-        if (share_has(number) && i % 4 == 0)
-          compare_settings(with, THREADS, 1, follow);
-      }
+          with.update = ISING_MOVE_WOLFF;
+          if (i % 4 == 0)
+            compare_settings(with, THREADS, 1, follow);
+        }
 }
 
 /* While the number of clusters is tuned, a sweep ends with the cluster by which four times as many

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "support/ising_compare.h"
-#include "support/share.h"
+#include "support/cases.h"
 
 /* Strips of one layer and of several, of equal and of different sizes; rows that end within a word,
  * and lattices that end within a block of words; layers as long as a strip. */
@@ -98,12 +98,12 @@ static void few_replicas(void **state)
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = cutting_kernels(kernel);
-  size_t number = 0;
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t shape = 0; shape < SHAPES; shape++)
-      for (size_t feeling = 0; feeling < FEELINGS; feeling++)
-        if (share_has(number++))
-          compare(kernel[k], shape, feeling);
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t shape = 0; shape < SHAPES; shape++)
+        for (size_t feeling = 0; feeling < FEELINGS; feeling++)
+          if (cases_take(&cases))
+            compare(kernel[k], shape, feeling);
 }
 
 /* Around the number of replicas that two strips each are enough for: those of multiprocessors. */
@@ -114,12 +114,13 @@ static void replicas_around_the_limit(void **state)
   static const struct ising_shape shape = {2, {128, 130, 1}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = cutting_kernels(kernel);
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-      const struct ising_case with = case_of(kernel[k], &shape, &feelings[i % 3], counts[i]);
-      if (fixture_serves(&with) && share_has(i))
-        compare_last_run(with, counts[i], 3, 0.4);
-    }
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const struct ising_case with = case_of(kernel[k], &shape, &feelings[i % 3], counts[i]);
+        if (cases_take(&cases) && fixture_serves(&with))
+          compare_last_run(with, counts[i], 3, 0.4);
+      }
 }
 
 int main(void)

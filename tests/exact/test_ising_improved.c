@@ -7,7 +7,8 @@
  * false alarm in a million for each of two quantities and six conditions. Seeds are fixed and were
  * not chosen. Negative controls: bonds of an inverse temperature 2 % too high, and without the
  * ghost.
- */
+ *
+ * CTest: cases 2 s */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@
 #include <cmocka.h>
 
 #include "support/ising_compare.h"
-#include "support/share.h"
+#include "support/cases.h"
 #include "support/status.h"
 
 enum { SWEEPS = 2, THREADS = 3, REPLICAS = 3, ROOM = 4, RUNS = 2 };
@@ -94,23 +95,25 @@ static void estimators_are_those_of_the_reference(void **state)
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_cluster_kernels(kernel);
-  size_t number = 0;
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t shape = 0; shape < SHAPES; shape++)
-      for (size_t feeling = 0; feeling < FEELINGS; feeling++, number++) {
-        const bool alone = (shape + feeling) % 2 == 0;
-        struct ising_case with = case_of(kernel[k], &shapes[shape], &feelings[feeling], ROOM);
-        with.runs = alone ? 1 : RUNS;
-        with.first_run = (uint32_t)number % 3;
-        with.update = number % 5 == 0 ? ISING_MOVE_WOLFF : ISING_MOVE_SWENDSEN_WANG;
-        with.measures_clusters = true;
-        with.seed = 77 + number;
-        with.rounds = number % 3 == 0 ? 7 : 10;
-        if (alone)
-          with.capacity = 1;
-        if (share_has(number))
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t shape = 0; shape < SHAPES; shape++)
+        for (size_t feeling = 0; feeling < FEELINGS; feeling++) {
+          if (!cases_take(&cases))
+            continue;
+          const size_t number = cases_number(&cases);
+          const bool alone = (shape + feeling) % 2 == 0;
+          struct ising_case with = case_of(kernel[k], &shapes[shape], &feelings[feeling], ROOM);
+          with.runs = alone ? 1 : RUNS;
+          with.first_run = (uint32_t)number % 3;
+          with.update = number % 5 == 0 ? ISING_MOVE_WOLFF : ISING_MOVE_SWENDSEN_WANG;
+          with.measures_clusters = true;
+          with.seed = 77 + number;
+          with.rounds = number % 3 == 0 ? 7 : 10;
+          if (alone)
+            with.capacity = 1;
           compare_settings(with, THREADS, alone ? 1 : REPLICAS, follow);
-      }
+        }
 }
 
 /* ---- averages over all states ---- */
@@ -244,10 +247,11 @@ static void averages_are_exact(void **state)
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_cluster_kernels(kernel);
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t condition = 0; condition < CONDITIONS; condition++)
-      if (share_has(condition))
-        assert_true(worst(kernel[k], condition, RIGHT) <= BOUND);
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t condition = 0; condition < CONDITIONS; condition++)
+        if (cases_take(&cases))
+          assert_true(worst(kernel[k], condition, RIGHT) <= BOUND);
 }
 
 static void faults_are_rejected(void **state)

@@ -1,6 +1,8 @@
 /* Operations of the kernels of Ising spins that canonical runs and parallel tempering need, against
  * the slow reference: runs at temperatures of their own, exchange, overlaps, and all channels;
- * lattices whose rows are whole vectors, and lattices beyond the shared memory of a GPU's block. */
+ * lattices whose rows are whole vectors, and lattices beyond the shared memory of a GPU's block.
+ *
+ * CTest: release, long, cases 2 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 #include <cmocka.h>
 
 #include "support/ising_compare.h"
-#include "support/share.h"
+#include "support/cases.h"
 
 enum {
   RUNS = 4,
@@ -126,17 +128,17 @@ static void small_lattices(void **state)
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_kernels(NEEDED, kernel);
-  size_t number = 0;
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t i = 0; i < SMALL; i++)
-      for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++) {
-        if (!share_has(number++))
-          continue;
-        struct ising_case with = case_of(kernel[k], &small[i], &case_feelings[feeling], ROOM);
-        with.update = (i + feeling) % 3 == 0 ? ISING_MOVE_HEAT_BATH : ISING_MOVE_METROPOLIS;
-        with.rounds = (i + feeling) % 2 == 0 ? 10 : 7;
-        go_through(with, REPLICAS, i + feeling);
-      }
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t i = 0; i < SMALL; i++)
+        for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++) {
+          if (!cases_take(&cases))
+            continue;
+          struct ising_case with = case_of(kernel[k], &small[i], &case_feelings[feeling], ROOM);
+          with.update = (i + feeling) % 3 == 0 ? ISING_MOVE_HEAT_BATH : ISING_MOVE_METROPOLIS;
+          with.rounds = (i + feeling) % 2 == 0 ? 10 : 7;
+          go_through(with, REPLICAS, i + feeling);
+        }
 }
 
 static void large_lattices(void **state)
@@ -144,16 +146,16 @@ static void large_lattices(void **state)
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_kernels(NEEDED, kernel);
-  size_t number = 0;
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t i = 0; i < LARGE; i++)
-      for (size_t feeling = i; feeling < CASE_FEELINGS; feeling += LARGE) {
-        if (!share_has(number++))
-          continue;
-        struct ising_case with = case_of(kernel[k], &large[i], &case_feelings[feeling], FEW);
-        with.update = feeling % 2 == 0 ? ISING_MOVE_METROPOLIS : ISING_MOVE_HEAT_BATH;
-        go_through(with, FEW, i);
-      }
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t i = 0; i < LARGE; i++)
+        for (size_t feeling = i; feeling < CASE_FEELINGS; feeling += LARGE) {
+          if (!cases_take(&cases))
+            continue;
+          struct ising_case with = case_of(kernel[k], &large[i], &case_feelings[feeling], FEW);
+          with.update = feeling % 2 == 0 ? ISING_MOVE_METROPOLIS : ISING_MOVE_HEAT_BATH;
+          go_through(with, FEW, i);
+        }
 }
 
 /* The ensemble's settings of a block do not affect results. */

@@ -1,6 +1,8 @@
 /* Kernels with one number per spin for cases that words of bits cannot represent: couplings and
  * fields of any size, random fields on top of a uniform one. Sweeps, measurements, exchanges and
- * overlaps are those of the slow reference, bit for bit. */
+ * overlaps are those of the slow reference, bit for bit.
+ *
+ * CTest: release (exact_test_ising_bits), long, cases 2 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 #include <cmocka.h>
 
 #include "support/ising_compare.h"
-#include "support/share.h"
+#include "support/cases.h"
 
 enum { SWEEPS = 3, REPLICAS = 5, ROOM = 7, RUNS = 3 };
 
@@ -99,12 +101,12 @@ static void compare_update(enum ising_move update)
 {
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = spin_kernels(kernel);
-  size_t number = 0;
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t shape = 0; shape < SHAPES; shape++)
-      for (size_t feeling = 0; feeling < FEELINGS; feeling++)
-        if (share_has(number++))
-          compare_settings(make_case(kernel[k], shape, feeling, update), 2, REPLICAS, follow);
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t shape = 0; shape < SHAPES; shape++)
+        for (size_t feeling = 0; feeling < FEELINGS; feeling++)
+          if (cases_take(&cases))
+            compare_settings(make_case(kernel[k], shape, feeling, update), 2, REPLICAS, follow);
 }
 
 static void metropolis_updates(void **state)
@@ -126,18 +128,19 @@ static void extreme_temperatures(void **state)
   static const double extreme[] = {0.0, 1e-30, 300.0, 1e5, 1e30};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = spin_kernels(kernel);
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t i = 0; i < 2 * sizeof extreme / sizeof *extreme; i++) {
-      struct ising_pair pair;
-      struct ising_case with =
-          make_case(kernel[k], 7, 2, i % 2 == 0 ? ISING_MOVE_METROPOLIS : ISING_MOVE_HEAT_BATH);
-      with.runs = 1;
-      pair_open(&pair, &with, REPLICAS);
-      pair_sweep_reference(&pair, SWEEPS, &extreme[i / 2]);
-      fixture_sweep(&pair.fixture, SWEEPS, extreme[i / 2]);
-      pair_expect_replicas(&pair);
-      pair_close(&pair);
-    }
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t i = 0; i < 2 * sizeof extreme / sizeof *extreme; i++) {
+        struct ising_pair pair;
+        struct ising_case with =
+            make_case(kernel[k], 7, 2, i % 2 == 0 ? ISING_MOVE_METROPOLIS : ISING_MOVE_HEAT_BATH);
+        with.runs = 1;
+        pair_open(&pair, &with, REPLICAS);
+        pair_sweep_reference(&pair, SWEEPS, &extreme[i / 2]);
+        fixture_sweep(&pair.fixture, SWEEPS, extreme[i / 2]);
+        pair_expect_replicas(&pair);
+        pair_close(&pair);
+      }
 }
 
 /* More sites than a GPU's block of threads has memory for; temperatures of the runs' own. */
@@ -154,27 +157,28 @@ static void beyond_shared_memory(void **state)
   static const bool wanted[ISING_PAIRS] = {true, true, true};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = spin_kernels(kernel);
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t i = 0; i < 2 * sizeof kinds / sizeof *kinds; i++) {
-      struct ising_pair pair;
-      struct ising_case with = case_of(kernel[k], &large[i % 2], &kinds[i / 2], 1);
-      int64_t value[ISING_CHANNELS][2];
-      int64_t *const channel[ISING_CHANNELS] = {value[0], value[1], value[2]};
-      with.runs = 2;
-      with.update = i % 3 == 0 ? ISING_MOVE_HEAT_BATH : ISING_MOVE_METROPOLIS;
-      if (!share_has(k + i) || !fixture_serves(&with))
-        continue;
-      pair_open(&pair, &with, 1);
-      pair_sweep_reference(&pair, 1, betas);
-      fixture_sweep_and_measure_channels(&pair.fixture, 1, betas, channel);
-      pair_expect_channels(&pair, channel);
-      pair_expect_overlaps(&pair, 0, 1, 1, wanted);
-      pair_exchange(&pair, swap);
-      pair_sweep_reference(&pair, 1, betas);
-      fixture_sweep_each(&pair.fixture, 1, betas);
-      pair_expect_replicas(&pair);
-      pair_close(&pair);
-    }
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t i = 0; i < 2 * sizeof kinds / sizeof *kinds; i++) {
+        struct ising_pair pair;
+        struct ising_case with = case_of(kernel[k], &large[i % 2], &kinds[i / 2], 1);
+        int64_t value[ISING_CHANNELS][2];
+        int64_t *const channel[ISING_CHANNELS] = {value[0], value[1], value[2]};
+        with.runs = 2;
+        with.update = i % 3 == 0 ? ISING_MOVE_HEAT_BATH : ISING_MOVE_METROPOLIS;
+        if (!cases_take(&cases) || !fixture_serves(&with))
+          continue;
+        pair_open(&pair, &with, 1);
+        pair_sweep_reference(&pair, 1, betas);
+        fixture_sweep_and_measure_channels(&pair.fixture, 1, betas, channel);
+        pair_expect_channels(&pair, channel);
+        pair_expect_overlaps(&pair, 0, 1, 1, wanted);
+        pair_exchange(&pair, swap);
+        pair_sweep_reference(&pair, 1, betas);
+        fixture_sweep_each(&pair.fixture, 1, betas);
+        pair_expect_replicas(&pair);
+        pair_close(&pair);
+      }
 }
 
 int main(void)

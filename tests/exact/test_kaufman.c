@@ -1,5 +1,7 @@
 /* The exact references themselves: Kaufman's formula against published values, the infinite
- * lattice, whole densities of states and its own finite differences. */
+ * lattice, whole densities of states and its own finite differences.
+ *
+ * CTest: first */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,6 +6,8 @@ as in test_muca_small; a run continues without samples that have no states in it
 there.
 
 Control: numbers of another sample. Seeds are fixed; bounds were set before these runs.
+
+CTest: release (resume_test_resume_muca), cases 8 s
 """
 import pathlib
 import sys
@@ -15,7 +17,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, enumeration, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, enumeration, gpumc_program as gpumc  # noqa: E402
 
 SHAPE, SITES, SCALES, BIN = (4, 4), 16, (2, 1, 1), 0.5
 LIMIT = 6.0
@@ -153,4 +155,4 @@ class Gap(Glasses):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

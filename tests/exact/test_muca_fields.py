@@ -5,6 +5,8 @@ with their width and the mean energy of the states in each. All states are enume
 Null: as in test_muca_small.py. Mean squares of ln Omega are below LIMIT but for one run in a thousand; curves are within five
 errors. Means of bins are within five errors, or within the rounding where all states of a bin have one energy. Negative
 controls: a density of states that is tilted by 0.2 over its range, other temperatures, and the middles of bins in place of their means.
+
+CTest: release (unit_test_multiples, resume_test_resume_muca), cases 8 s
 """
 import fractions
 import pathlib
@@ -15,7 +17,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, enumeration, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, enumeration, gpumc_program as gpumc  # noqa: E402
 
 LIMIT = 6.0
 CONFIG = """\
@@ -263,4 +265,4 @@ class FreeSpins(Case):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

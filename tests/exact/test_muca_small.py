@@ -9,6 +9,8 @@ independent points each fail in one run of a thousand. Seeds are fixed; bounds w
 
 Negative controls: a density of states that is wrong by a tenth of a logarithm over its range; another field, and other
 temperatures; bins read at their centres.
+
+CTest: release (cli_test_configs, exact_test_muca_start, resume_test_resume_muca), cases 8 s
 """
 import math
 import pathlib
@@ -19,7 +21,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
+from support import cases, device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
 
 LIMIT = 6.0
 SHAPE, SITES = (4, 4), 16
@@ -270,4 +272,4 @@ class Small(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

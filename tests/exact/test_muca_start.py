@@ -3,17 +3,18 @@ of some levels only. The file is part of a run's identity: one that changed, or 
 
 Bounds are exact or an order of magnitude wide. Negative control: a density of states that is wrong by a logarithm per
 level takes many iterations, while a good one takes a few.
+
+CTest: long, cases 6 s
 """
 import json
 import pathlib
 import sys
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, enumeration
+from support import cases, device, enumeration
 from support.program import INVALID, ProgramCase, STOPPED
 
 SHAPE = (4, 4)
@@ -221,4 +222,4 @@ class Start(ProgramCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main()
+    cases.main()

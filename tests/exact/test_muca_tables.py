@@ -9,6 +9,8 @@ Samples: twelve of the 4 x 4 glass, ln Omega of each against all of its states a
 are those of the exact curves within the errors of the single ones, and their errors the scatter of the exact curves.
 Control: numbers of another sample. A sample is the same, bit for bit, whichever other samples there are. Seeds are
 fixed; bounds were set before these runs.
+
+CTest: release (cli_test_configs, resume_test_resume_muca, unit_test_muca_join), cases 8 s
 """
 import math
 import pathlib
@@ -19,7 +21,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
+from support import cases, device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
 
 SEEDS, LEAST, MOST = 20, 0.5, 1.7
 SHAPE, SITES, SAMPLES = (4, 4), 16, 12
@@ -207,4 +209,4 @@ class Samples(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -2,6 +2,8 @@
 
 Null: the estimates are those of the exact partition function. Every bound is four or five standard
 errors, stated with each test; seeds are fixed. Negative controls: references that are wrong by 1 %.
+
+CTest: release (cli_test_configs, cli_test_pa_keys, statistical_test_pa_runs), cases 8 s
 """
 import pathlib
 import sys
@@ -11,7 +13,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 
 L4_DOS = [2, 0, 32, 64, 424, 1728, 6688, 13568, 20524]
 L4_DOS += L4_DOS[-2::-1]
@@ -204,4 +206,4 @@ class Small(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -3,7 +3,10 @@ identity of Gaussian couplings.
 
 Every comparison is within four errors, which is exceeded by chance once in 16000. Controls: references wrong by 0.1 %,
 and times too early for equilibrium, are rejected.
+
+CTest: release, long, cases 2 s
 """
+import itertools
 import os
 import pathlib
 import sys
@@ -13,7 +16,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, enumeration, gpumc_program as gpumc, share, splitmix_couplings  # noqa: E402
+from support import cases, device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
 
 # 4^3, couplings of splitmix64 with state = seed: energy per site at beta = 0.5 and 1, ground state.
 EXACT = {1: (-1.29637048709690, -1.64755701573054, -112),
@@ -83,29 +86,38 @@ class SpinGlass(unittest.TestCase):
         correlations = spins.T @ (spins * weight[:, None])
         return weight @ energy / 16, np.mean(correlations**2)
 
-    def check_random_field(self, more):
-        """Each of 32 samples, or of a share of them, against enumeration. Energies of a sample scatter by at most 0.6,
-        so the 20,480 measurements of the last bin in two copies have errors below 0.003; other samples are rejected."""
-        samples = share.count(32)
-        file = self.run_random_field(0, f"samples: {samples}{more}")
+    def check_random_field(self, first, more):
+        """Each of 8 samples against enumeration. Energies of a sample scatter by at most 0.6, so the 20,480 measurements
+        of the last bin in two copies have errors below 0.003; other samples are rejected. Returns their fields, and the
+        largest differences from other samples."""
+        file = self.run_random_field(first, f"samples: 8{more}")
         fields = file["disorder/fields"][:]
-        self.assertEqual(len(np.unique(fields, axis=0)), samples)
+        self.assertEqual(len(np.unique(fields, axis=0)), 8)
         self.assertEqual(gpumc.attributes(file["summary"])["errors_from"], "samples")
+        others = []
         for t, beta in enumerate(file["samples/beta"][:]):
             exact = np.array([self.exact_of_field(field, beta) for field in fields])
             for k, name in enumerate(("energy", "overlap2")):
                 off = np.abs(file[f"samples/{name}"][:, t] - exact[:, k])
                 print(f"random field beta {beta} {name}: off by {off.max():.4f}")
                 self.assertLess(off.max(), 0.015, name)
-                other = np.abs(file[f"samples/{name}"][:, t] - np.roll(exact[:, k], 1))
-                self.assertGreater(other.max(), 0.1, "control")
+                others.append(np.abs(file[f"samples/{name}"][:, t] - np.roll(exact[:, k], 1)).max())
+                self.assertGreater(others[-1], 0.05, "control")  # the last 8 have similar overlaps
+        return fields, others
 
     def test_samples_of_a_random_field(self):
-        self.check_random_field("")
-
-    def test_exchanges_of_clusters(self):
-        for kind in "houdayer", "joerg":
-            self.check_random_field(f", cluster_exchange: {{kind: {kind}}}")
+        """32 of them, also with exchanges of clusters."""
+        exchanges = ["", ", cluster_exchange: {kind: houdayer}", ", cluster_exchange: {kind: joerg}"]
+        found, others = {}, {more: [] for more in exchanges}
+        for more, first in cases.of(itertools.product(exchanges, range(0, 32, 8))):
+            with self.subTest(first=first, more=more):
+                found[first], largest = self.check_random_field(first, more)
+                others[more].append(largest)
+        if found:
+            self.assertEqual(len(np.unique(np.concatenate(list(found.values())), axis=0)), 8 * len(found))
+        for of_all in others.values():
+            if len(of_all) == 4:
+                self.assertGreater(np.max(of_all, axis=0).min(), 0.1, "control")
 
     def test_samples_of_a_random_field_are_those_of_runs_of_one(self):
         several = self.run_random_field(0, "samples: 2")
@@ -174,4 +186,4 @@ class SpinGlass(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

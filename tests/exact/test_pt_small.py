@@ -1,6 +1,8 @@
 """Parallel tempering: averages are Kaufman's, with and without exchange, in one copy and in several.
 
 Every comparison is within four errors (false alarm 6e-5 each); temperatures wrong by 0.5 % are not.
+
+CTest: release
 """
 import pathlib
 import sys

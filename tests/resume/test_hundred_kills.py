@@ -1,5 +1,7 @@
 """SIGKILL a hundred times, to any one of several processes of Open MPI at a random instant, then resumed, some of them
 killed again while they resume: the numbers are those of one uninterrupted process. Skipped without Open MPI.
+
+CTest: validate (resume_test_resume_processes)
 """
 import collections
 import pathlib

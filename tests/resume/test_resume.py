@@ -1,4 +1,7 @@
-"""Runs that are killed, stopped or lose files end with the numbers of the uninterrupted run."""
+"""Runs that are killed, stopped or lose files end with the numbers of the uninterrupted run.
+
+CTest: long, cases 1 s
+"""
 import json
 import os
 import pathlib
@@ -7,12 +10,11 @@ import resource
 import signal
 import sys
 import time
-import unittest
 
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, faults
+from support import cases, device, faults
 from support.program import DEVICE, FAILURE, INVALID, OK, STOPPED, stop
 from support.resume import ResumeCase
 from support.results import assert_same_numbers
@@ -38,7 +40,6 @@ checkpoint: {every: 20 ms}
 
 
 class JobCase(ResumeCase):
-    kills = 200
     startup = None  # seconds until the first unit is done, many if a GPU must be woken
     half = None   # bytes of checkpoint and working file in its middle
 
@@ -85,8 +86,11 @@ class Comparison(JobCase):
 
 
 class Killed(JobCase):
+    KILLED = range(50)
+
     def test_at_random_instants(self):
-        self.kill_at_random_instants([0, self.startup])
+        for run in cases.of(self.KILLED):
+            self.kill_at_random_instants(run, [0, self.startup])
 
     def test_at_every_write_to_the_disk(self):
         """Killed just before the n-th rename and the n-th fsync, for every n there is."""
@@ -136,7 +140,7 @@ class Killed(JobCase):
 class Configurations(ResumeCase):
     """Whole populations are in the log, those of adaptive runs in two batches."""
 
-    kills = 200
+    KILLED = range(50)
 
     def setUp(self):
         super().setUp()
@@ -148,10 +152,11 @@ class Configurations(ResumeCase):
         self.assertEqual([len(of_run) for of_run in steps], [4, 4, 4])
 
     def test_killed_at_random_instants(self):
-        self.kill_at_random_instants()
+        for run in cases.of(self.KILLED):
+            self.kill_at_random_instants(run)
 
     def test_stopped_after_every_unit(self):
-        self.stop_after_every_unit(11)
+        self.stop_after_units(cases.of(self.PLACES), 11)
 
     def test_tell_another_run_apart(self):
         self.tell_another_seed_apart()
@@ -169,7 +174,7 @@ class Configurations(ResumeCase):
 class AnotherControl(ResumeCase):
     """Adaptive steps in the field, thermalized at the first."""
 
-    kills = 200
+    KILLED = range(50)
 
     def setUp(self):
         super().setUp()
@@ -178,16 +183,17 @@ class AnotherControl(ResumeCase):
                  .replace("  reweight: {from: 0.1, to: 0.5, step: 0.05}\n", "  configurations: {every: 2}\n"))
 
     def test_killed_at_random_instants(self):
-        self.kill_at_random_instants()
+        for run in cases.of(self.KILLED):
+            self.kill_at_random_instants(run)
 
     def test_stopped_after_every_unit(self):
-        self.stop_after_every_unit(11)
+        self.stop_after_units(cases.of(self.PLACES), 11)
 
 
 class Stopped(JobCase):
     def test_after_every_unit(self):
         """One temperature per invocation, and a checkpoint only at its end."""
-        self.stop_after_every_unit(11, "--set", "checkpoint.every=10 min")
+        self.stop_after_units(cases.of(self.PLACES), 11, "--set", "checkpoint.every=10 min")
 
     def test_by_signals(self):
         choose = random.Random(2)
@@ -381,4 +387,4 @@ class FullDisk(JobCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main()
+    cases.main(seconds=8)

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device
+from support import cases, device
 from support.program import FAILURE, STOPPED
 from support.resume import ResumeCase
 
@@ -47,7 +47,8 @@ class Resumed(ResumeCase):
         self.tell_another_seed_apart()
 
     def test_killed_at_random_instants(self):
-        self.kill_at_random_instants()
+        for run in cases.of(self.KILLED):
+            self.kill_at_random_instants(run)
 
     def test_stopped_after_every_unit(self):
         self.stop_after_every_unit(9)

@@ -1,10 +1,15 @@
 """Runs with cluster moves that are killed or stopped end with the numbers of the uninterrupted run: canonical, and
-population annealing, whose clusters follow the temperature."""
+population annealing, whose clusters follow the temperature.
+
+CTest: cases 2 s
+"""
+import itertools
 import pathlib
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.resume import ResumeCase
 
 CONFIG = """\
@@ -42,34 +47,21 @@ checkpoint: {every: 20 ms}
 """
 
 
-class SwendsenWang(ResumeCase):
-    UPDATE = "swendsen_wang"
+RUNS = {"swendsen_wang": CONFIG.format(update="swendsen_wang"), "wolff": CONFIG.format(update="wolff"), "annealed": ANNEALED}
 
-    def setUp(self):
-        super().setUp()
-        self.use(CONFIG.format(update=self.UPDATE))
 
+class Resumed(ResumeCase):
     def test_tells_another_run_apart(self):
-        self.tell_another_seed_apart()
+        for name in cases.of(RUNS):
+            with self.subTest(name):
+                self.use(RUNS[name])
+                self.tell_another_seed_apart()
 
     def test_killed_at_random_instants(self):
-        self.kill_at_random_instants()
-
-
-class Wolff(SwendsenWang):
-    UPDATE = "wolff"
-
-
-class Annealed(ResumeCase):
-    def setUp(self):
-        super().setUp()
-        self.use(ANNEALED)
-
-    def test_tells_another_run_apart(self):
-        self.tell_another_seed_apart()
-
-    def test_killed_at_random_instants(self):
-        self.kill_at_random_instants()
+        for name, run in cases.of(itertools.product(RUNS, self.KILLED)):
+            with self.subTest(name, run=run):
+                self.use(RUNS[name])
+                self.kill_at_random_instants(run)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """A checkpoint has as many runs of pa in progress as processes had side by side; any other number of processes
 continues them. Skipped without MPI.
+
+CTest: crowded, cases 1 s
 """
 import itertools
 import json
@@ -12,7 +14,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, mpi, share
+from support import cases, device, mpi
 from support.large_runs import large_runs
 from support.mpi_case import MpiCase
 from support.program import FAILURE, OK, STOPPED
@@ -29,7 +31,7 @@ KINDS = sorted(mpi.LAUNCHERS)
 
 
 class Division(MpiCase, ResumeCase):
-    kills = 4
+    KILLED = range(2)
 
     def run_for(self, kind, processes, time):
         """Performs a part of the run that is not the last one."""
@@ -106,8 +108,13 @@ class Division(MpiCase, ResumeCase):
     def test_kills(self):
         """Kills any process, at random instants."""
         self.use(TEXT.replace("10 min", "200 ms"))
-        choose = random.Random(3)
-        for _ in range(share.count(self.kills)):
+        for run in cases.of(self.KILLED):
+            self.clear()
+            self.kill_twice(random.Random(f"3 {run}"))
+            self.finish()
+
+    def kill_twice(self, choose):
+        for _ in range(2):
             kind, processes = choose.choice(KINDS), choose.choice([2, 3, 4])
             after, rank = choose.uniform(0, 0.5 * self.duration), choose.randrange(processes)
             process = self.begin(kind, processes, "run", self.config, "--threads", 1)
@@ -116,7 +123,6 @@ class Division(MpiCase, ResumeCase):
             if self.path("run.h5").exists():
                 assert_same_numbers(self, self.reference, self.path("run.h5"))
                 self.path("run.h5").unlink()
-        self.finish()
 
     def test_control(self):
         self.use(TEXT)

@@ -2,6 +2,8 @@
 the instruction set of each part: a checkpoint holds positions, the offset of the grid of cells and the order of the
 disks in their cells. Several systems, one per thread, and one that the threads share; with psi_6 and configurations. A
 unit has 2^28 / 20 updates of disks on a CPU, so these runs have three or four.
+
+CTest: long, cases 1 s
 """
 import pathlib
 import sys
@@ -10,7 +12,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, share
+from support import cases, device
 from support.program import INVALID
 from support.resume import ResumeCase
 
@@ -80,13 +82,11 @@ PROFILES = CONFIG.replace("  series: true\n", "  contact_histogram: true\n  pair
     .replace("interval: 100", "interval: 20")
 
 
+RUNS = {"several systems": CONFIG, "one system of all threads": SHARED, "profiles": PROFILES, "tempered": TEMPERED, "pressed": PRESSED,
+        "annealed": ANNEALED}
+
+
 class Resumed(ResumeCase):
-    kills = 4
-
-    def setUp(self):
-        super().setUp()
-        self.use(CONFIG)
-
     def sets(self):
         """Instruction sets that this machine runs."""
         return [isa for isa in ("x86-64-v2", "x86-64-v3", "x86-64-v4", "portable")
@@ -97,47 +97,38 @@ class Resumed(ResumeCase):
         process.communicate(timeout=300)
         return process.returncode not in (INVALID, device.DEVICE)
 
-    def kill(self):
-        self.kill_at_random_instants(sets=self.sets())
-
-    def test_tells_another_run_apart(self):
-        for config in share.of((CONFIG, ANNEALED, PROFILES)):
-            self.use(config)
-            self.tell_another_seed_apart()
-
-    def test_killed_at_random_instants(self):
-        self.assertIn("configurations/bytes", self.reference)
-        self.kill()
-
-    def test_one_system_of_all_threads(self):
-        self.use(SHARED)
-        self.kill()
-
-    def test_profiles(self):
-        self.use(PROFILES)
+    def check_profiles(self):
         with h5py.File(self.path("whole.h5")) as file:
             for name in "contact_histogram", "pair_correlation", "bond_order_correlation", "structure_factor":
                 self.assertGreater(len(file["summary"][name]), 100)
                 self.assertTrue((file["summary"][name + "_error"][()] >= 0).all())
                 self.assertIn(f"summary/{name}", self.reference)
-        self.kill()
 
-    def test_at_constant_pressure(self):
-        for config in share.of((TEMPERED, PRESSED)):
-            with self.subTest(config):
-                self.use(config)
-                self.kill()
-
-    def test_a_population_at_constant_pressure(self):
-        self.use(ANNEALED)
+    def check_population(self):
         with h5py.File(self.path("whole.h5")) as file:
             self.assertGreater(len(file["summary/beta_pressure"]), 8)
             self.assertGreater(file["summary/beta_free_energy_difference"][-1], 0)
             self.assertTrue((file["summary/volume_acceptance"][1:] > 0).all())
-        self.assertIn("configurations/bytes", self.reference)
-        self.kill()
+
+    def test_tells_another_run_apart(self):
+        for config in cases.of((CONFIG, ANNEALED, PROFILES)):
+            self.use(config)
+            self.tell_another_seed_apart()
+
+    def test_killed_at_random_instants(self):
+        for name in cases.of(RUNS):
+            with self.subTest(name):
+                self.use(RUNS[name])
+                if name == "profiles":
+                    self.check_profiles()
+                if name == "annealed":
+                    self.check_population()
+                if name in ("several systems", "annealed"):
+                    self.assertIn("configurations/bytes", self.reference)
+                self.kill_at_random_instants(name, sets=self.sets())
 
     def test_stopped_after_every_unit(self):
+        self.use(CONFIG)
         self.stop_after_every_unit(3 if device.NAME == "cpu" else 0)  # all of it is one unit on a GPU
 
 

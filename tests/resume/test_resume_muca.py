@@ -1,14 +1,15 @@
 """Multicanonical runs that are killed or stopped, in iterations and in production, end with the numbers of the
 uninterrupted run.
+
+CTest: long, cases 1 s
 """
 import pathlib
 import sys
-import unittest
 
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device
+from support import cases, device
 from support.program import OK, STOPPED
 from support.resume import ResumeCase
 from support.results import assert_same_numbers
@@ -67,7 +68,8 @@ class Resumed(ResumeCase):
         self.tell_another_seed_apart()
 
     def test_killed_at_random_instants(self):
-        self.kill_at_random_instants()
+        for run in cases.of(self.KILLED):
+            self.kill_at_random_instants(run)
 
     def test_stopped_after_every_unit(self):
         self.stop_after_every_unit(3)
@@ -184,4 +186,4 @@ class Resumed(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

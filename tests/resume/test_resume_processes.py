@@ -1,5 +1,7 @@
 """Runs of several processes that are stopped or killed, each of them in turn, and continued with another number of
 them: the numbers are those of the uninterrupted run. Skipped without MPI.
+
+CTest: crowded
 """
 import itertools
 import pathlib
@@ -9,15 +11,16 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, mpi, share
+from support import cases, device, mpi
 from support.mpi_case import MpiCase
 from support.process_runs import CHAINS, DISKS, PARTS, PLACES, SECONDS, TABLES, TEMPERING
 from support.program import LONG, OK, STOPPED, wait_for
-from support.resume import ResumeCase
+from support.resume import KILLS_IN_A_ROW, ResumeCase
 from support.results import assert_same_numbers
 
 # With four replicas of each value, a process's own replicas have separate generators; their states belong to a checkpoint.
 GENERATORS = CHAINS + "kernel: {variant: tiled, tile: 8, hits: 2, generator: lcg64}\n"
+KILLED = {"pa": SECONDS, "canonical": CHAINS, "mpmc": DISKS, "pt": TEMPERING, "pa_places": PLACES, "muca": TABLES}
 # What is continued, the fewest of six parts that are not the last one, and the time of a part.
 CONTINUED = {
     "pa": (SECONDS, 4),
@@ -78,13 +81,17 @@ class Stopped(MpiCase):
 
 
 class Killed(MpiCase, ResumeCase):
-    kills = 48
+    def test_any_rank(self):
+        """At random instants, with any number of processes of any MPI; one process finishes."""
+        for name, run in cases.of(itertools.product(KILLED, range(12))):
+            with self.subTest(name, run=run):
+                self.use(KILLED[name])
+                self.clear()
+                self.kill_in_a_row(random.Random(f"3 {run}"))
+                self.finish()
 
-    def kill_any(self, text):
-        """Any rank, at random instants, with any number of processes of any MPI; one process finishes."""
-        self.use(text)
-        choose = random.Random(3)
-        for _ in range(share.count(self.kills)):
+    def kill_in_a_row(self, choose):
+        for _ in range(KILLS_IN_A_ROW):
             kind, processes = choose.choice(sorted(mpi.LAUNCHERS)), choose.choice([2, 3, 4])
             after, rank = choose.uniform(0, 0.5 * self.duration), choose.randrange(processes)
             process = self.begin(kind, processes, "run", self.config, "--threads", 1)
@@ -97,25 +104,6 @@ class Killed(MpiCase, ResumeCase):
             if self.path("run.h5").exists():
                 assert_same_numbers(self, self.reference, self.path("run.h5"))
                 self.path("run.h5").unlink()
-        self.finish()
-
-    def test_pa(self):
-        self.kill_any(SECONDS)
-
-    def test_canonical(self):
-        self.kill_any(CHAINS)
-
-    def test_mpmc(self):
-        self.kill_any(DISKS)
-
-    def test_pt(self):
-        self.kill_any(TEMPERING)
-
-    def test_pa_places(self):
-        self.kill_any(PLACES)
-
-    def test_muca(self):
-        self.kill_any(TABLES)
 
 
 class Continued(MpiCase, ResumeCase):
@@ -126,7 +114,7 @@ class Continued(MpiCase, ResumeCase):
         return done.returncode == STOPPED
 
     def test_with_other_numbers_of_processes(self):
-        for (name, (text, least, *time_of_a_part)), kind in share.of(itertools.product(CONTINUED.items(), mpi.LAUNCHERS)):
+        for (name, (text, least, *time_of_a_part)), kind in cases.of(itertools.product(CONTINUED.items(), mpi.LAUNCHERS)):
             with self.subTest(name, kind=kind):
                 self.use(text)
                 numbers = itertools.cycle([2, 4, 1, 3])

@@ -1,7 +1,9 @@
 """Parallel tempering that is killed or stopped at any instant ends with the numbers of the uninterrupted run:
 temperatures, walkers, half-filled sums, histograms and configurations are restored.
+
+CTest: long, cases 2 s
 """
-import collections
+import itertools
 import pathlib
 import sys
 import unittest
@@ -9,7 +11,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, share
+from support import cases, device
 from support.program import FAILURE, STOPPED
 from support.resume import ResumeCase
 
@@ -54,14 +56,21 @@ class Resume(ResumeCase):
         self.use(CONFIG.format(model=model, algorithm=algorithm))
 
     def test_killed_at_random_instants(self):
-        """A share of the kills of all cases, taken one after another."""
-        kills = collections.Counter(share.of(case for case in CASES for _ in range(self.kills)))
-        for case, number in kills.items():
-            with self.subTest(case=case):
+        for case, run in cases.of(itertools.product(CASES, self.KILLED)):
+            with self.subTest(case=case, run=run):
                 self.use_case(case)
-                self.kill_at_random_instants(most=number)
+                self.kill_at_random_instants(run)
 
     def test_stopped_after_every_unit(self):
+        """After some units from each of several places on and, if all these cases are taken, after every unit."""
+        stopped = 0
+        for case, place in cases.of(itertools.product(CASES, self.PLACES)):
+            stopped += 1
+            with self.subTest(case=case, place=place):
+                self.use_case(case)
+                self.stop_at(place, 6)
+        if stopped < len(CASES) * len(self.PLACES):
+            return
         for case in CASES:
             with self.subTest(case=case):
                 self.use_case(case)

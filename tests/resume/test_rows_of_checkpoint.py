@@ -1,5 +1,8 @@
 """A checkpoint whose rows of configurations are not those of its instant is refused, although it is complete and agrees
-with its log: the result would lack some of them, or have some twice."""
+with its log: the result would lack some of them, or have some twice.
+
+CTest: long
+"""
 import pathlib
 import sys
 import unittest

@@ -1,5 +1,8 @@
 """Series of a run that is killed before every single write, fsync, rename and cut of its files end up as those of an
-undisturbed one; and failures are reported."""
+undisturbed one; and failures are reported.
+
+CTest: long
+"""
 import os
 import pathlib
 import random

@@ -1,5 +1,8 @@
 """A campaign under a real Slurm of one node: cut off by its time limit more than once, it requeues itself and ends with
-the numbers of an uninterrupted run. Skipped with a reason if Slurm cannot be started."""
+the numbers of an uninterrupted run. Skipped with a reason if Slurm cannot be started.
+
+CTest: validate (cli_test_submit; time limits on a busy machine are not those of a test)
+"""
 import json
 import os
 import pathlib

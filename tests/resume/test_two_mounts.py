@@ -3,6 +3,8 @@
 Bind mounts share the files and locks of one kernel. Two mounts of one folder by bindfs (FUSE) have caches and locks of
 their own: flock does not reach from one to the other, and tasks can only be continued there one after the other.
 Neither is a network file system. Skipped with a reason if there are no such mounts.
+
+CTest: validate (resume_test_killed_beside)
 """
 import json
 import os

@@ -10,6 +10,8 @@ Binder parameter are rare dips of the magnetization: at beta = 0.5 one in 1900 m
 their sizes scattering by 1.6 of the mean. Even an ideal error, from knowledge of each dip, has a <z^2> of 1.5 with the
 4 dips in 8000 measurements, 1.3 with 67 and 1 in the limit (sums of a Poisson number of such dips), so no error can
 pass the gate of 8000 measurements. It is tested where dips are frequent.
+
+CTest: release, long, cases 8 s
 """
 import pathlib
 import sys
@@ -18,7 +20,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, error_bars, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, error_bars, gpumc_program as gpumc  # noqa: E402
 
 SIDE = 16
 KNOWN = ["energy", "specific_heat"]  # the others have no closed form: scatter about their mean only
@@ -101,4 +103,4 @@ class Errors(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -3,6 +3,8 @@ small it is beside the square of the energy, and it is right; one that does not 
 
 Null: (value - exact)/error of the specific heat has variance 1, over seeds; bound of 3.9 standard deviations (false
 alarm 1e-4). Control: the bound on rounding that grows with all measurements, n eps beta^2 N e^2, exceeds the errors.
+
+CTest: release, long
 """
 import os
 import pathlib

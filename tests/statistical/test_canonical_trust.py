@@ -2,6 +2,8 @@
 that were measured before they were thermalized.
 
 Controls: the rule that would accept these, evaluated from the same files.
+
+CTest: release, long, cases 6 s
 """
 import itertools
 import pathlib
@@ -12,7 +14,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -145,4 +147,4 @@ class Trust(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -11,6 +11,8 @@ tell the covariance of twelve temperatures, errors may be too small by a fifth, 
 
 Controls, by the same gates: errors halved; corrections L^-2 that the fit does not know; temperatures that depend on each other, taken as
 independent; curvature errors of the exponent where the quantities are correlated, which overstate it.
+
+CTest: validate (cli_test_critical)
 """
 import os
 import pathlib

@@ -4,6 +4,8 @@ Null: pairs of short runs of one 2D Ising system, with other seeds. A right prob
 them, one of correlated points (pa, pt) in no more. Bounds are four standard deviations of the number of pairs, which
 a right program exceeds in one of 30,000 cases. The control is a system in a weak field, which must be told apart, and the
 plain chi-square of correlated points, which must be seen to be wrong.
+
+CTest: validate (cli_test_compare)
 """
 import json
 import math

@@ -5,6 +5,8 @@ the literature's values (four numbers of each campaign, which depend on each oth
 something. What the sizes cannot tell stands before the first number and names the exponents.
 
 Controls, by the same gate: the collapse without corrections, as numbers were once; temperatures wrong by 1 %.
+
+CTest: release (a tool of Python alone)
 """
 import json
 import os

@@ -5,6 +5,8 @@ size, sign, slope, and what decays faster, with exponents that the fit does not 
 number of one model over 200 campaigns, 20 comparisons; without MODELS and SETS in the environment all are made, which takes 10 minutes of a core for each model.
 
 Controls, by the same gate: collapses without corrections (the errors of noise alone, as they were), and halved errors. Numbers of one campaign depend on each other.
+
+CTest: validate (statistical_test_critical_campaigns, cli_test_critical)
 """
 import os
 import pathlib

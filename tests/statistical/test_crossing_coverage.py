@@ -15,6 +15,8 @@ Weak crossings, by noise and by kind of statement: at least 68 % of the interval
 crossing, with a false alarm of 1e-3 for each number. Control, by the same gate: intervals and limits of one error,
 whatever they are made from. The same for all pairs together, whose intervals must also contain it in 60 to 80 % if
 there is little noise.
+
+CTest: validate (cli_test_transition)
 """
 import math
 import os

@@ -16,6 +16,8 @@ on both sides, and the crossing is found. A corner at the crossing is beyond a s
 intervals contain it; if the corner is a bend, or the far temperatures are left out, 60 to 80 % do (a false alarm of
 1e-4 for 68 %), although most of those that miss it are still on the flat side. Control: the interval that ends at the
 first temperature on the way from the crossing where the difference is not 0 within its error.
+
+CTest: validate (cli_test_transition)
 """
 import math
 import os

@@ -4,6 +4,8 @@ them a run has the verdict, the averages and the errors that it has without.
 Null: in double precision the largest deviation of a length changes by rare steps, or never, whatever the spins do. Rings
 of eight spins by moves that keep it for long, 10 seeds each, in `canonical`, and `pt` and `pa` once.
 Control: a run that is too short for its slowest spins is not trusted, with the diagnostic or without.
+
+CTest: release (cli_test_heisenberg_keys)
 """
 import pathlib
 import sys

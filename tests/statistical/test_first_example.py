@@ -4,6 +4,8 @@ from Kaufman's lattice, in errors, scatter as they should.
 Null: each is a Gaussian number. Bound of each of 4 x 121: 4.5 errors, false alarm 3e-3 in all. The energies of
 neighbouring temperatures are nearly independent; the mean of their squares is between 0.6 and 1.5 (4 standard
 deviations of 121 independent ones are 0.51). Control: temperatures that are wrong by 1 %.
+
+CTest: release
 """
 import pathlib
 import sys

@@ -7,7 +7,9 @@
  * twenty pass to forget the starting lattice.
  *
  * Gates: a probability of 1e-5 in each of 22 comparisons, a false alarm in 4500 seeds; the seed is
- * fixed. Control: `checkerboard` at a packing fraction that is lower by 0.01. */
+ * fixed. Control: `checkerboard` at a packing fraction that is lower by 0.01.
+ *
+ * CTest: validate everywhere (exact_test_hard_disks) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -24,7 +24,9 @@
  * 3.3e-5 and 3.7e-5 by insertion, an eighth of what 2e-4 of the density change. Gates: |z| < 4.5 in
  * each of 12 comparisons, a false alarm in 12000 seeds; the seed is fixed. Controls that are
  * rejected, by insertion: packing fractions off by 2e-4 either way, at every density; at the
- * highest the limit in place of N disks, and the series without B_6 and up. */
+ * highest the limit in place of N disks, and the series without B_6 and up.
+ *
+ * CTest: validate everywhere (exact_test_hard_disks, exact_test_hard_disks_measured) */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,13 +4,15 @@ error of the exact pressure (68.3 % expected, with a standard deviation of 3.3 %
 are not trusted because the two pressures differ than three errors of a Gaussian number explain. Exact values: tests/support/hard_disks.py.
 
 Negative control: half the errors, with which fewer than 60 % would be.
+
+CTest: validate (exact_test_hard_disks_extrapolation)
 """
 import pathlib
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import chance, device, share  # noqa: E402
+from support import cases, chance, device  # noqa: E402
 from support.hard_disks import PressureCase, free_volume, off_by, pressure  # noqa: E402
 
 RUNS = 200
@@ -23,7 +25,7 @@ CASES += [(f"particles: 2, box: [{box[0]}, {box[1]}]", pressure(2, box), "therma
 
 class Coverage(PressureCase):
     def test_errors_hold(self):
-        for model, exact, times, size, replicas in share.of(CASES):
+        for model, exact, times, size, replicas in cases.of(CASES):
             deviations, differing = {"pressure": [], "pressure_scaling": []}, 0
             for seed in range(1, RUNS + 1):
                 found, attributes = self.summary(model, times, size, replicas, seed)

@@ -12,6 +12,8 @@ of agreement, at most one in a hundred each: of 12 runs one may fail (probabilit
 time of psi_6 from looks is that of the requested one: in a dense liquid, where it spans many looks, within three of its
 errors; looks are fewer than measurements there, and so the mean of psi_6 has an error like that of the requested one;
 no other quantity of it is in the result.
+
+CTest: validate (statistical_test_canonical_trust, exact_test_hard_disks_measured)
 """
 import pathlib
 import sys

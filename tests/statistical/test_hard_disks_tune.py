@@ -7,6 +7,8 @@ remains so if it is stopped, while it tunes or later: the choice, which depends 
 interrupted tuning begins anew. Too little time changes nothing, and the program says so.
 
 Timing is judged only in ways that hold on busy machines, too: no time is short enough there, and none long enough.
+
+CTest: validate (cli_test_hard_disks_keys, resume_test_resume_hard_disks)
 """
 import pathlib
 import sys

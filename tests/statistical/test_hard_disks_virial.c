@@ -7,7 +7,9 @@
  * that is off by 2 % is rejected at the highest density. Disks are inserted one after the other at
  * random places where there is room, almost as in equilibrium: the longest waves of the density,
  * which a lattice lacks, take L^2 / (4 pi^2 D), some 10000 sweeps at 0.05, to develop. With 2000
- * disks the finite size changes the pressure by less than 2e-4 of it. */
+ * disks the finite size changes the pressure by less than 2e-4 of it.
+ *
+ * CTest: validate everywhere (exact_test_hard_disks) */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,6 +4,8 @@ Null: Binder parameters and correlation lengths over L of neighbouring sizes cro
 the literature, for L = 12 and 16, and for all pairs together, up to corrections to scaling of at most CORRECTION.
 Bounds are three standard errors beyond that: three comparisons, false alarm 0.8 %, and errors are below 0.001. Control:
 temperatures wrong by 1 %.
+
+CTest: validate everywhere (exact_test_heisenberg_rings, cli_test_transition)
 """
 import pathlib
 import sys

@@ -5,6 +5,8 @@ corrections L^-7/4, which are known (Salas and Sokal, J. Stat. Phys. 98, 551 (20
 gamma/nu. Seven comparisons, false alarm 2 %. Fits have p above 0.1 %, and errors are no larger than the tutorial says, so that they mean something.
 
 Controls, by the same gates: temperatures wrong by 0.1 %; a collapse of all sizes without corrections, whose T_c is wrong and whose p tells it.
+
+CTest: validate (cli_test_critical)
 """
 import os
 import pathlib

@@ -4,6 +4,8 @@ Null: exact values. At each of 200 temperatures energy, specific heat and beta F
 correlated comparisons; false alarm of one 6e-5), and the error of the energy at beta = 0.4 is below 3e-4, so that
 agreement does not come from large errors. The entropy, their linear combination, is printed. Control: exact values at a
 beta larger by 0.1 % are rejected.
+
+CTest: validate (a shorter job with the same gates and a control: statistical_test_first_example)
 """
 import pathlib
 import sys

@@ -7,6 +7,8 @@ alarm 1e-4), in a wider interval above for Student's t: 0.43 to 1.8. No more of 
 merges of which one run is off by eight of its errors, of which nine in ten are flagged at least: with three runs, 15
 degrees of freedom for each error, two temperatures and 11 curves a run must be off by 5.3 errors, with a standard
 deviation of 1.2.
+
+CTest: validate (a few runs of each kind: cli_test_merge_pt, cli_test_merge_seeds)
 """
 import pathlib
 import sys

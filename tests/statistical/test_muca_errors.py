@@ -17,6 +17,8 @@ set on other seeds (1001 to 1100):
 16 x 16 in three runs: the mean of (deviation/error)^2 over levels and runs is below 3.0. In eight other runs it was
 0.9, with a standard deviation of 0.4 of one: a false alarm in 1e4 seeds at most. Control: errors a third of the size.
 Larger lattices: test_muca_large.py. Iterations without thermalization: test_muca_thermalization.py. Seeds are fixed.
+
+CTest: validate (gates and controls on smaller lattices: exact_test_muca_small)
 """
 import math
 import pathlib

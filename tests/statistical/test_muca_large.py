@@ -9,6 +9,8 @@ the range has the states that count. Deviations are below five errors, from 20 b
 points: a false alarm in a thousand seeds. Control: temperatures off by 0.2 %.
 
 Seeds are fixed, and bounds were set before the runs.
+
+CTest: validate
 """
 import math
 import pathlib

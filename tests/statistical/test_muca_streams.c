@@ -9,7 +9,9 @@
  *
  * Control: from the same states, all groups with one stream of numbers, as for a kernel whose keys
  * lack the group. Walkers at the same place in their groups then come together and stay so, groups
- * count the same, and errors are too small. */
+ * count the same, and errors are too small.
+ *
+ * CTest: release (resume_test_resume_muca) */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,6 +5,8 @@ unless there are eight chains from different starts, or a proof that its moves m
 by more than four errors, though each by itself has relaxed (the control: `converged`). Of runs of eight chains at most
 as many are trusted and wrong as a rate of 1/128 explains in one of 10,000 tests. Where there is a proof single chains are
 trusted and right, false alarms of 1 % aside.
+
+CTest: release (cli_test_canonical_keys)
 """
 import json
 import pathlib

@@ -4,6 +4,8 @@ scatter as the errors say.
 Null: (value - exact)/error has variance 1. The sum of 200 squares is then within the bounds of 3.9 standard deviations
 (false alarm 1e-4 per comparison). Control: errors that treat all replicas as independent are rejected at criticality,
 where siblings do not forget each other within a few steps.
+
+CTest: release (a few runs of each kind: cli_test_configs), long, cases 8 s
 """
 import pathlib
 import sys
@@ -12,7 +14,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, error_bars, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, error_bars, gpumc_program as gpumc  # noqa: E402
 
 BETAS = {"high temperature": 0.1, "critical": 0.44, "ordered": 0.6}
 QUANTITIES = ["energy", "specific_heat", "beta_free_energy", "entropy"]
@@ -85,4 +87,4 @@ class Errors(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -4,6 +4,8 @@ right; several runs are judged by their families together.
 Null: (value - exact)/error has variance 1 where a temperature is determined. Over the seeds the sum of squares is below
 the bound of 3.9 standard deviations (false alarm 1e-4 per comparison), and for trusted runs above the lower one; if few
 events decide, Student's factor makes errors larger. Control: a quarter of the replicas.
+
+CTest: release
 """
 import os
 import pathlib
@@ -14,7 +16,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc, share  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -87,7 +89,7 @@ class Trust(unittest.TestCase):
         """If one replica in 3000 is above the ground state on average, and one in 900: with few blocks, in which one
         event counts like five in many, and with many runs, in which the blocks and the runs see the same events. At
         beta = 1.3 and 1.4 at most 3 % are determined, one in 100 by the rule and four standard deviations."""
-        for runs, population, blocks in share.of([(1, 3000, 8), (1, 3000, 16), (16, 190, 64)]):
+        for runs, population, blocks in cases.of([(1, 3000, 8), (1, 3000, 16), (16, 190, 64)]):
             found = repeat(100, blocks=blocks, side=4, population=population, runs=runs, to=1.5, step=0.1)
             fraction = found["determined"].mean(0)
             print(f"{runs} runs, {blocks} blocks: determined at beta = 1.2 to 1.5", fraction[-4:])
@@ -123,7 +125,7 @@ class Trust(unittest.TestCase):
     def test_runs_that_do_not_contradict_each_other(self):
         """At most 1 % of correct campaigns say so: of 200, ten or more with a chance of 5e-5. The control, runs that do
         contradict each other, is in test_pa_runs.c."""
-        for runs in share.of([2, 4, 16]):
+        for runs in cases.of([2, 4, 16]):
             found = repeat(200, side=8, population=500, runs=runs, to=0.5, step=0.05)
             flagged = sum("contradict each other" in text for text in found["warning"])
             print(f"{runs} runs: {flagged} of 200 campaigns contradict themselves")
@@ -133,4 +135,4 @@ class Trust(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

@@ -3,7 +3,9 @@
  *
  * Gates: |z| < 5 in each of 24 comparisons, a false alarm in 7e4 seeds. The seed is fixed; a
  * temperature 1 % off is rejected. The replicas are independent; they begin at beta = 0, and the
- * sweeps are 30 autocorrelation times or more. */
+ * sweeps are 30 autocorrelation times or more.
+ *
+ * CTest: release (exact_test_ising_bits) */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

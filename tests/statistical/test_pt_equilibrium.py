@@ -5,6 +5,8 @@ with few samples.
 Null: a share of 1 % of the runs. Of 100 to 400 runs no more are flagged than such a share exceeds with probability
 1e-4. Control: the former rule, differences beyond four errors with Student's factor whatever the degrees of freedom and
 the number of comparisons, flags more of runs with eight samples.
+
+CTest: validate (exact_test_pt_ea, unit_test_pt)
 """
 import json
 import math

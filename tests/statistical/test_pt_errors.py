@@ -4,6 +4,8 @@ come from the samples or, if there are few of them, from blocks of time.
 Null: (value - exact)/error has variance 1. The sum of 200 squares is then within the bounds of 3.9 standard deviations
 (false alarm 1e-4 per comparison). Control: errors that treat the measurements of every sweep as independent are
 rejected.
+
+CTest: validate (exact_test_pt_small, exact_test_pt_ea)
 """
 import pathlib
 import sys

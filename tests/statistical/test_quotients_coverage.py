@@ -8,6 +8,8 @@ Their common T_c, with the covariance of the bootstrap, likewise. Controls: halv
 Extrapolation: v + a L^-e of four or five sizes with normal noise, e known, known with an error, and fitted. The same bounds, for a fitted e of one
 error alone and only from below: its intervals are those of the profile likelihood. p is uniform (Kolmogorov and Smirnov, 0.1 %). Controls:
 halved errors; a wrong e.
+
+CTest: validate (cli_test_critical)
 """
 import os
 import pathlib

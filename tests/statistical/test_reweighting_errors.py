@@ -5,6 +5,8 @@ Null: (value - exact)/error has variance 1: the bounds of chi^2 of 200 at 3.9 st
 mean is 0 within 3.9 of its own. ln Z of the second temperature likewise. Controls, by the same gate: errors that take measurements as
 independent; a wrong temperature.
 Moments of the magnetization: at the temperatures of the runs those of the program within rounding where one temperature alone is used.
+
+CTest: validate (cli_test_critical)
 """
 import os
 import pathlib

@@ -1,6 +1,8 @@
 /* Reported errors of time series against their claims: 400 independent AR(1) series of known
  * autocorrelation time and exactly known mean, from hardly enough values to very many; and the
- * autocorrelation time of a decay with two times. */
+ * autocorrelation time of a decay with two times.
+ *
+ * CTest: release */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,8 @@
 /* Autocorrelation times against their claims: for 400 AR(1) series each, whose time is known, the
  * scatter is the reported error and the mean is right. The control is the time from the bins, whose
- * scatter is larger. */
+ * scatter is larger.
+ *
+ * CTest: release (a few series: unit_test_series) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -7,7 +7,9 @@
  * 2^(60-3p) values: 2^18 at 256^2 and 4096 at 512^2, where errors of 2e-4 of the energy show
  * nothing, 64 at 1024^2, where 10^7 sweeps (docs/papers.md) are off by -7.1e-4. Why 1600 sweeps of
  * 16 replicas: their errors are 4.5e-5, and -7.1e-4 is 16 of them. The bound, 8 errors, leaves room
- * for the errors' own uncertainty of 18 %, and right ones are that low with probability 4e-7. */
+ * for the errors' own uncertainty of 18 %, and right ones are that low with probability 4e-7.
+ *
+ * CTest: validate */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

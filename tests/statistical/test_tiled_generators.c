@@ -10,7 +10,9 @@
  * its numbers are equidistant. 512^2, p = 16, is the first such lattice of these.
  *
  * 16 comparisons, see support/tiled_deviation.h: false alarm 0.7 %. The 64-bit generator in one
- * sequence needs a larger lattice and longer runs: test_tiled_generator_lcg64.c. */
+ * sequence needs a larger lattice and longer runs: test_tiled_generator_lcg64.c.
+ *
+ * CTest: release */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

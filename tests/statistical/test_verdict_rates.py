@@ -12,6 +12,8 @@ The whole table of docs/statistics.md, on a machine of its own:
         --json verdicts.json --markdown verdicts.md
 
 A cell's name, or a pattern such as 'ea/*', selects cells (--cells, several); --list names them. Seeds are 1 .. runs.
+
+CTest: validate (the table of docs/statistics.md, a few runs of each cell)
 """
 import argparse
 import collections

@@ -1,23 +1,27 @@
-"""Runs that are killed or stopped and still end with the numbers of the uninterrupted run.
-
-With a share of the cases (support/share.py) there are fewer kills, and stops after some units instead of every one.
-"""
+"""Runs that are killed or stopped and still end with the numbers of the uninterrupted run."""
 import random
 import signal
 import time
 
 import h5py
 
-from support import files_program, share
+from support import files_program
 from support.program import OK, STOPPED, ProgramCase
 from support.results import assert_same_numbers, numbers
 
+KILLS_IN_A_ROW = 4
+STOPS_IN_A_ROW = 8
+
 
 class ResumeCase(ProgramCase):
-    """Every test compares with one uninterrupted run of its configuration, made once. Configurations write run.h5."""
+    """Every test compares with one uninterrupted run of its configuration, made once. Configurations write run.h5.
+
+    Cases are what a test gives cases.of(): runs that are killed, each of them several times in a row, so that a killed
+    run is one that was continued; and places in a run where it is stopped after some units."""
 
     wholes = {}  # by configuration: bytes and seconds
-    kills = 25  # at random times
+    KILLED = range(7)  # runs
+    PLACES = range(8)  # of a run, at equal times
 
     def use(self, text):
         self.config = self.write("c.yaml", text)
@@ -50,16 +54,24 @@ class ResumeCase(ProgramCase):
 
     def tell_another_seed_apart(self):
         """Checks, as a control, that the comparison fails with another seed."""
+        self.clear()
         self.gpumc("run", self.config, "--set", "seed=7")
         with self.assertRaises(AssertionError):
             assert_same_numbers(self, self.reference, self.path("run.h5"))
 
-    def kill_at_random_instants(self, starts=(0,), most=None, sets=()):
-        """Kills some time after one of the times `starts`, in seconds; `most` times, or a share of `kills`. Each
-        process has its own number of threads and one of the instruction sets `sets`, if there are any."""
-        choose = random.Random(1)
-        kills, most = 0, most or share.count(self.kills)
-        while kills < most:
+    def clear(self):
+        """Removes what a run that failed has left."""
+        for path in self.directory.glob("run.h5*"):
+            path.unlink()
+
+    def kill_at_random_instants(self, seed, starts=(0,), sets=()):
+        """Kills a run KILLS_IN_A_ROW times, each time some time after one of the times `starts`, in seconds; it begins
+        again if it was complete. Each process has its own number of threads and one of the instruction sets `sets`, if
+        there are any."""
+        choose = random.Random(f"kills {seed}")
+        self.clear()
+        kills = 0
+        while kills < KILLS_IN_A_ROW:
             options = ["--threads", choose.choice([1, 2])]
             if sets:
                 options += ["--set", f"kernel.isa={choose.choice(sets)}"]
@@ -74,16 +86,43 @@ class ResumeCase(ProgramCase):
         self.finish()
         self.path("run.h5").unlink()
 
+    def stop_at(self, place, least, *options):
+        """Stops the run at a place, and then after each of STOPS_IN_A_ROW units or until it is complete; at the first
+        place `least` times or more, as far as these go."""
+        self.clear()
+        stops, code = 0, STOPPED
+        if place > 0:
+            code = self.part(f"{max(1, round(1000 * self.duration * place / len(self.PLACES)))} ms", 1 + place % 2, *options)
+        while code == STOPPED and stops < STOPS_IN_A_ROW:
+            code = self.part("1 ms", 1 + stops % 2, *options)
+            stops += code == STOPPED
+        self.finish()
+        self.path("run.h5").unlink()
+        if place == 0:
+            self.assertGreaterEqual(stops, min(least, STOPS_IN_A_ROW))
+
+    def stop_after_units(self, places, least, *options):
+        """Stops the run at these places and, if they are all there are, after every unit: `least` times or more."""
+        stopped = 0
+        for place in places:
+            self.stop_at(place, least, *options)
+            stopped += 1
+        if stopped == len(self.PLACES):
+            self.stop_after_every_unit(least, *options)
+
+    def part(self, time_of_a_part, threads, *options):
+        """Performs a part of the run; returns the exit code."""
+        process = self.start("run", self.config, "--max-time", time_of_a_part, "--threads", threads, *options)
+        process.communicate(timeout=300)
+        self.assertIn(process.returncode, [OK, STOPPED])
+        return process.returncode
+
     def stop_after_every_unit(self, least, *options):
-        """Stops the run after every unit until it is complete: `least` times or more, or its share."""
-        after = f"{share.ONE_IN} ms"
+        """Stops the run after every unit until it is complete: `least` times or more."""
+        self.clear()
         for stops in range(1000):
-            process = self.start("run", self.config, "--max-time", after, "--threads",
-                                 1 + stops % 2, *options)
-            process.communicate(timeout=300)
-            if process.returncode == OK:
+            if self.part("1 ms", 1 + stops % 2, *options) == OK:
                 break
-            self.assertEqual(process.returncode, STOPPED)
         assert_same_numbers(self, self.reference, self.path("run.h5"))
         self.path("run.h5").unlink()
-        self.assertGreaterEqual(stops, share.count(least))
+        self.assertGreaterEqual(stops, least)

@@ -14,11 +14,11 @@ import numpy as np
 import xarray
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import faults, share
+from support import cases, faults
 from support.attributes import attributes
 from support.files_program import PROGRAM, run
 
-KILLS = share.count(50)
+KILLS = 50
 
 
 class Files(unittest.TestCase):
@@ -136,11 +136,11 @@ class Files(unittest.TestCase):
         self.assertIn("complete 1", out)
 
     def test_working_file_can_be_read_after_any_kill(self):
-        generator = random.Random(1)
-        rows = 0
-        for _ in range(KILLS):
+        kills = rows = 0
+        for number in cases.of(range(KILLS)):
+            kills += 1
             child = self.start_growing()
-            time.sleep(generator.uniform(0, 0.15))
+            time.sleep(random.Random(number).uniform(0, 0.15))
             child.send_signal(signal.SIGKILL)
             child.wait()
             with h5py.File("x.h5.partial", "r", swmr=True) as file:
@@ -150,7 +150,8 @@ class Files(unittest.TestCase):
                 rows += length
             self.assertIn("complete 0", self.succeed("info", "x.h5.partial"))
             os.remove("x.h5.partial")
-        self.assertGreater(rows, 0)
+        if kills >= 5:  # before the first row there is a moment in which one kill may fall, or two
+            self.assertGreater(rows, 0)
 
     def refused(self, fault, text, *arguments):
         done = run(*arguments, fault=fault)

@@ -6,7 +6,9 @@
  * probability. Bound: chi^2 with BINS - 1 = 49 degrees of freedom exceeds 110 once in 10^6; there
  * are 52 comparisons. Controls that must exceed it: proposals that are not uniform on the sphere,
  * small steps whose width depends on the spin, so that both directions are not equally likely, and
- * a heat bath with its tail cut off. Seeds are fixed. */
+ * a heat bath with its tail cut off. Seeds are fixed.
+ *
+ * CTest: cases 6 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +17,8 @@
 #include <cmocka.h>
 
 #include "models/heisenberg/heisenberg_physics.h"
+
+#include "support/cases.h"
 
 enum { SAMPLES = 100000, BINS = 50, UPDATES = 60, GRID = 20000 };
 #define BOUND 110.0
@@ -344,5 +348,5 @@ int main(void)
       cmocka_unit_test(a_field_that_cancels_the_bias_leaves_lengths_alone),
       cmocka_unit_test(lengths_do_not_drift),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return CASES_RUN(tests);
 }

@@ -1,6 +1,8 @@
 /* Operations of Ising spin kernels other than sweeps, in two and three dimensions, with signs of
  * bonds and fields, against the slow reference: channels, exchange, overlaps, memory, and what
- * kernels of bits refuse. */
+ * kernels of bits refuse.
+ *
+ * CTest: long, cases 2 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 #include <cmocka.h>
 
 #include "support/ising_compare.h"
-#include "support/share.h"
+#include "support/cases.h"
 
 enum { SIZE = 37, ROOM = 41, RUNS = 4, FIRST_RUN = 5 };
 
@@ -21,17 +23,17 @@ static void for_every_case(uint32_t operations, void (*body)(struct ising_case w
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t settings = test_settings(2, 2, true, setting);
   const size_t kernels = case_kernels(operations, kernel);
-  size_t number = 0;
-  for (size_t k = 0; k < kernels; k++)
-    for (size_t s = 0; s < CASE_SHAPES; s++)
-      for (size_t f = 0; f < CASE_FEELINGS; f++) {
-        struct ising_case with = case_of(kernel[k], &case_shapes[s], &case_feelings[f], ROOM);
-        with.runs = RUNS;
-        with.first_run = FIRST_RUN;
-        with.setting = setting[(s + f) % settings];
-        if (share_has(number++) && fixture_serves(&with))
-          body(with);
-      }
+  FOR_CASES (cases)
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t s = 0; s < CASE_SHAPES; s++)
+        for (size_t f = 0; f < CASE_FEELINGS; f++) {
+          struct ising_case with = case_of(kernel[k], &case_shapes[s], &case_feelings[f], ROOM);
+          with.runs = RUNS;
+          with.first_run = FIRST_RUN;
+          with.setting = setting[(s + f) % settings];
+          if (cases_take(&cases) && fixture_serves(&with))
+            body(with);
+        }
 }
 
 /* Waves are slow in the reference: only those of some lanes in both groups are compared. */

@@ -1,0 +1,126 @@
+"""The cases of a test: as many as fit into its time, beginning with others at each commit.
+
+    for shape, beta in cases.of(itertools.product(SHAPES, BETAS)):
+        with self.subTest(shape=shape, beta=beta):
+            ...
+
+Started by hand, a test takes all cases of such a loop. Under CTest a loop goes on for the CPU seconds that the head of
+the test states (tests/CMakeLists.txt), with one case at least, and NAME_all, label validate, takes all. They come in
+PASSES: all cases whose number has one remainder, then those with another, so that any part of them has some of every
+kind; of fewer cases each is a pass. The first remainder follows from the number of commits in steps of the golden ratio: each has its turn. A loop
+says which cases it took, and a case that fails how it is repeated; its outcome must not depend on those before it.
+cases.h is the same for C.
+"""
+import inspect
+import os
+import resource
+import sys
+import time
+import unittest
+
+PASSES, STEP = 61, 23  # prime: no remainder means one shape, kind or device alone
+GOLDEN = 0.6180339887498949
+SHOWN = 40  # numbers of cases that are printed
+WAITING = 3  # seconds that may go by for each of the CPU's
+
+_seconds = float(os.environ.get("GPUMC_CASES_SECONDS") or "inf")
+_rotation = int(os.environ.get("GPUMC_ROTATION") or 0)
+_only = os.environ.get("GPUMC_CASES")  # LOOP:NUMBER, of loops within loops one after the other: LOOP:NUMBER,LOOP:NUMBER
+_running: list[str] = []  # LOOP:NUMBER of the case at work, of loops within loops the innermost last
+
+
+def of(cases, seconds=None):
+    """Yields cases. `seconds`: of this loop at most, where the head's would be too much."""
+    loop = inspect.currentframe().f_back.f_code.co_name
+    return _each(list(cases), loop, _seconds if seconds is None else min(seconds, _seconds))
+
+
+def main(seconds=None):
+    """unittest.main() of a test whose methods are the cases, for one that has long ones: one after the other, beginning with another one at
+    each commit. A method is repeated by its name, as always. `seconds`: for all of them, where the head's are too few."""
+    if _seconds == float("inf") or _only or len(sys.argv) > 1:
+        unittest.main(verbosity=2)
+    module = sys.modules["__main__"]
+    result = unittest.TextTestRunner(verbosity=2).run(
+        _InTurn(_methods(unittest.defaultTestLoader.loadTestsFromModule(module)), seconds or _seconds))
+    sys.exit(not result.wasSuccessful())
+
+
+def _methods(suite):
+    for test in suite:
+        yield from _methods(test) if isinstance(test, unittest.TestSuite) else (test,)
+
+
+class _InTurn(unittest.TestSuite):
+    """As many of its tests as fit into the time. Those of a class stay together, with what the class sets up."""
+    _cleanup = False  # it counts tests in the order in which they were given
+
+    def __init__(self, tests, seconds):
+        super().__init__(tests)
+        self.seconds = seconds
+
+    def __iter__(self):
+        methods = list(super().__iter__())
+        first = int(_rotation * GOLDEN % 1 * len(methods))
+        return _taken(methods, [*range(first, len(methods)), *range(first)], "main", self.seconds)
+
+
+def order(number, rotation=_rotation):
+    """The numbers 0 to `number` - 1 in the order of the passes."""
+    passes = max(1, min(number, PASSES))
+    step = STEP if passes % STEP != 0 else 1  # has no factor in common with the number of passes
+    first = int(rotation * GOLDEN % 1 * passes)
+    return [case for turn in range(passes) for case in range((first + turn) * step % passes, number, passes)]
+
+
+def _each(cases, loop, seconds):
+    if _only:
+        wanted = [word.rpartition(":") for word in _only.split(",")]
+        chosen = [int(number) for name, _, number in wanted if name == loop and int(number) < len(cases)]
+    else:
+        chosen = range(len(cases)) if seconds == float("inf") else order(len(cases))
+    return _taken(cases, chosen, loop, seconds)
+
+
+def _taken(cases, chosen, loop, seconds):
+    """Yields the chosen cases until the time is up."""
+    begin, end, taken = _cpu(), time.monotonic() + WAITING * seconds, []
+    try:
+        for number in chosen:
+            if taken and (_cpu() - begin >= seconds or time.monotonic() >= end):
+                break
+            taken.append(number)
+            _running.append(f"{loop}:{number}")
+            yield cases[number]
+            _running.pop()
+    except GeneratorExit:  # the case raised, or the loop was left
+        print(f"{loop}: left in case {taken[-1]}, repeated by GPUMC_CASES={_here()}", file=sys.stderr)
+        _running.pop()
+        raise
+    finally:
+        if len(taken) < len(cases):
+            shown = ", ".join(map(str, taken[:SHOWN])) + (", ..." if len(taken) > SHOWN else "")
+            print(f"{loop}: {len(taken)} of {len(cases)} cases (rotation {_rotation}): {shown}", file=sys.stderr)
+
+
+def _here():
+    return ",".join(case for case in _running if not case.startswith("main:"))
+
+
+def _cpu():
+    """CPU seconds of this process and of those that it has waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + used.ru_utime + used.ru_stime
+
+
+_sub_test = unittest.TestCase.subTest
+
+
+def _numbered(self, msg=unittest.case._subtest_msg_sentinel, **params):
+    """subTest(), whose failures say how the case is repeated."""
+    if _running:
+        params["GPUMC_CASES"] = _here()
+    return _sub_test(self, msg, **params)
+
+
+unittest.TestCase.subTest = _numbered

@@ -1,0 +1,55 @@
+"""CTest, as tests/validate, tests/slowest and tests/cuda/run use it: which tests there are, a run of some of them, slowest first, and what they took."""
+import collections
+import datetime
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STOPPED = 75  # exit code of a script that left tests for its next call
+
+Run = collections.namedtuple("Run", "code cpu wall")  # exit code; seconds
+
+
+def output(*command):
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def names(build, *options):
+    """Names of the tests of a build folder that options such as -L select."""
+    listed = json.loads(output("ctest", "--test-dir", str(build), "--show-only=json-v1", *options))
+    return [test["name"] for test in listed["tests"]]
+
+
+def runs(build, begin=0):
+    """name -> Run, the last one of each; tests/support/measured.c adds a line for each. `begin`: bytes to leave out."""
+    found, file = {}, pathlib.Path(build) / "test-times.tsv"
+    if file.exists():
+        with file.open() as lines:
+            lines.seek(begin)
+            for line in lines:
+                name, code, cpu, wall = line.rstrip("\n").split("\t")
+                found[name] = Run(int(code), float(cpu), float(wall))
+    return found
+
+
+def run(build, chosen, seconds, jobs, minutes=None, environment=None):
+    """Runs tests and returns name -> Run of those that ended. seconds: name -> what it took before; minutes: none begins later."""
+    build, command = pathlib.Path(build), ["ctest", "--test-dir", str(build), "-R", f"^({'|'.join(map(re.escape, chosen))})$", "-j", str(jobs),
+                                           "--output-on-failure"]
+    costs, times = build / "Testing/Temporary/CTestCostData.txt", build / "test-times.tsv"
+    costs.parent.mkdir(parents=True, exist_ok=True)
+    costs.write_text("".join(f"{name} 1 {taken}\n" for name, taken in seconds.items()) + "---\n")  # it begins with the longest
+    if minutes:
+        command += ["--stop-time", (datetime.datetime.now() + datetime.timedelta(minutes=minutes)).strftime("%H:%M:%S")]
+    begin = times.stat().st_size if times.exists() else 0
+    subprocess.run(command, check=False, env={**os.environ, **(environment or {})})
+    return runs(build, begin)
+
+
+def commit(*ignored):
+    """Short hash of the checkout, with + where files other than `ignored` have changed since."""
+    changed = output("git", "status", "--porcelain", "--", ".", *(f":!{path}" for path in ignored))
+    return output("git", "rev-parse", "--short=12", "HEAD") + ("+" if changed else "")

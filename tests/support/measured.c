@@ -1,0 +1,95 @@
+/* Runs a test and appends what it took to a file, which tests/slowest reads:
+ *
+ *     gpumc_measured FILE NAME COMMAND...
+ *
+ * The test sees the number of commits as GPUMC_ROTATION, unless that is set:
+ * tests/support/cases.py. A line has the name, the exit code, the CPU seconds of the test and of
+ * all that it started and waited for, and the seconds that went by, between tabs. The exit code is
+ * that of the test, 128 + N for signal N. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static pid_t child;
+
+static void pass_on(int signal)
+{
+  if (child > 0)
+    kill(child, signal);
+}
+
+static double seconds(struct timeval time)
+{
+  return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
+}
+
+/* The number of commits of the checkout in which tests run; nothing outside of one. */
+static void set_rotation(void)
+{
+  char text[32] = "";
+  if (getenv("GPUMC_ROTATION") != NULL)
+    return;
+  FILE *git = popen("git rev-list --count HEAD 2> /dev/null", "r");
+  if (git == NULL)
+    return;
+  if (fgets(text, sizeof text, git) != NULL) {
+    text[strcspn(text, "\n")] = 0;
+    setenv("GPUMC_ROTATION", text, 1);
+  }
+  pclose(git);
+}
+
+/* One write, so that tests side by side do not mix their lines. */
+static void append(const char *file, const char *name, int code, double cpu, double wall)
+{
+  FILE *lines = fopen(file, "a");
+  if (lines == NULL) {
+    fprintf(stderr, "gpumc_measured: %s: %s\n", file, strerror(errno));
+    return;
+  }
+  fprintf(lines, "%s\t%d\t%.2f\t%.2f\n", name, code, cpu, wall);
+  fclose(lines);
+}
+
+int main(int argc, char **argv)
+{
+  if (argc < 4) {
+    fprintf(stderr, "usage: gpumc_measured FILE NAME COMMAND...\n");
+    return 2;
+  }
+  struct timespec begin, end;
+  set_rotation();
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  child = fork();
+  if (child < 0) {
+    perror("gpumc_measured: fork");
+    return 1;
+  }
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* CTest ends a test that takes too long by SIGKILL */
+    execvp(argv[3], argv + 3);
+    fprintf(stderr, "gpumc_measured: %s: %s\n", argv[3], strerror(errno));
+    _exit(127);
+  }
+  signal(SIGTERM, pass_on);
+  signal(SIGINT, pass_on);
+  int status = 0;
+  struct rusage used;
+  while (wait4(child, &status, 0, &used) < 0)
+    if (errno != EINTR) {
+      perror("gpumc_measured: wait");
+      return 1;
+    }
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  append(argv[1], argv[2], code, seconds(used.ru_utime) + seconds(used.ru_stime),
+         (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
+  return code;
+}
