@@ -3,11 +3,11 @@ import json
 import os
 import pathlib
 import sys
-import unittest
 
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.device import without_gpus
 from support.program import DEVICE, FAILURE, INVALID, ProgramCase
 from support.sanitizers import SANITIZED
@@ -192,4 +192,4 @@ class PlanWithoutAGpu(PlanCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main(seconds=8)

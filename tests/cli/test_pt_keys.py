@@ -7,7 +7,6 @@ import json
 import pathlib
 import sys
 import time
-import unittest
 
 import h5py
 import numpy as np
@@ -425,4 +424,4 @@ class Warnings(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

@@ -3,7 +3,6 @@ import json
 import pathlib
 import sys
 import tempfile
-import unittest
 
 import h5py
 import jsonschema
@@ -11,6 +10,7 @@ import numpy as np
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.gpumc_program import numeric_datasets, resolved, run_config, summary
 from support.program import INVALID, LONG, ProgramCase
 
@@ -280,4 +280,4 @@ class Temperatures(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

@@ -10,13 +10,12 @@ import pathlib
 import resource
 import sys
 import time
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device
+from support import cases, device
 from support.program import STOPPED, ProgramCase
 from support.results import numbers
 
@@ -186,4 +185,4 @@ def columns(file, m):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

@@ -152,6 +152,18 @@ static void in_float(void **state)
 {
   (void)state;
   compare_variant("float");
+}
+
+/* Control: the steps that are compared do change. */
+static void steps_are_tuned(void **state)
+{
+  (void)state;
+  tuned = 0;
+  for (size_t i = 0; tuned == 0 && i < sizeof lattices / sizeof *lattices; i++) {
+    const struct heisenberg_job job =
+        heisenberg_job_of(&lattices[i], i, 3, "float", HEISENBERG_METROPOLIS_SMALL);
+    compare(&job);
+  }
   assert_true(tuned > 0);
 }
 
@@ -201,6 +213,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(in_double),
       cmocka_unit_test(in_float),
+      cmocka_unit_test(steps_are_tuned),
       cmocka_unit_test(quenched),
       cmocka_unit_test(another_precision_is_noticed),
   };

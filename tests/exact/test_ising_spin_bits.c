@@ -128,19 +128,18 @@ static void extreme_temperatures(void **state)
   static const double extreme[] = {0.0, 1e-30, 300.0, 1e5, 1e30};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = spin_kernels(kernel);
-  FOR_CASES (cases)
-    for (size_t k = 0; k < kernels; k++)
-      for (size_t i = 0; i < 2 * sizeof extreme / sizeof *extreme; i++) {
-        struct ising_pair pair;
-        struct ising_case with =
-            make_case(kernel[k], 7, 2, i % 2 == 0 ? ISING_MOVE_METROPOLIS : ISING_MOVE_HEAT_BATH);
-        with.runs = 1;
-        pair_open(&pair, &with, REPLICAS);
-        pair_sweep_reference(&pair, SWEEPS, &extreme[i / 2]);
-        fixture_sweep(&pair.fixture, SWEEPS, extreme[i / 2]);
-        pair_expect_replicas(&pair);
-        pair_close(&pair);
-      }
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t i = 0; i < 2 * sizeof extreme / sizeof *extreme; i++) {
+      struct ising_pair pair;
+      struct ising_case with =
+          make_case(kernel[k], 7, 2, i % 2 == 0 ? ISING_MOVE_METROPOLIS : ISING_MOVE_HEAT_BATH);
+      with.runs = 1;
+      pair_open(&pair, &with, REPLICAS);
+      pair_sweep_reference(&pair, SWEEPS, &extreme[i / 2]);
+      fixture_sweep(&pair.fixture, SWEEPS, extreme[i / 2]);
+      pair_expect_replicas(&pair);
+      pair_close(&pair);
+    }
 }
 
 /* More sites than a GPU's block of threads has memory for; temperatures of the runs' own. */

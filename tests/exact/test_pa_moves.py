@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program as gpumc  # noqa: E402
+from support import cases, gpumc_program as gpumc  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -167,4 +167,4 @@ class Moves(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

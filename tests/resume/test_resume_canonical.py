@@ -3,7 +3,6 @@ time series, configurations.
 """
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import cases, device
@@ -74,4 +73,4 @@ class Resumed(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

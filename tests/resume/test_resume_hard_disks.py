@@ -7,7 +7,6 @@ CTest: long, cases 1 s
 """
 import pathlib
 import sys
-import unittest
 
 import h5py
 
@@ -134,4 +133,4 @@ class Resumed(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

@@ -6,7 +6,6 @@ CTest: long, cases 2 s
 import itertools
 import pathlib
 import sys
-import unittest
 
 import h5py
 
@@ -100,4 +99,4 @@ class Resume(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

@@ -5,11 +5,11 @@ CTest: long
 """
 import pathlib
 import sys
-import unittest
 
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.program import FAILURE, STOPPED
 from support.resume import ResumeCase
 
@@ -89,4 +89,4 @@ class Contradictory(ResumeCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

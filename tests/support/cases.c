@@ -7,9 +7,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { PASSES = 61, STEP = 23, WAITING = 3 };
-static const double golden = 0.6180339887498949;
+static const double golden = 0.6180339887498949, other = 0.41421356237309515;
 
 /* The case at work, which was not finished if a failed assertion left its loop. */
 static struct {
@@ -17,11 +18,18 @@ static struct {
   size_t number;
 } running;
 
+static bool is_found; /* a case that the user asked for */
+
 static void tell_unfinished(void)
 {
+  const char *build = getenv("GPUMC_BUILD"), *test = getenv("GPUMC_TEST");
   if (running.loop != NULL)
-    fprintf(stderr, "%s: left in case %zu, repeated by GPUMC_CASES=%s:%zu\n", running.loop,
+    fprintf(stderr, "%s: left in case %zu, repeated by GPUMC_CASES=%s:%zu", running.loop,
             running.number, running.loop, running.number);
+  if (running.loop != NULL && build != NULL && test != NULL)
+    fprintf(stderr, " ctest --test-dir %s -R '^%s$' --output-on-failure", build, test);
+  if (running.loop != NULL)
+    fprintf(stderr, "\n");
   running.loop = NULL;
 }
 
@@ -73,11 +81,22 @@ static bool in_passes(void)
   return isfinite(seconds()) && !is_ordered();
 }
 
+/* A case that there is not has not passed. */
+static void finish(void)
+{
+  tell_unfinished();
+  if (is_ordered() && !is_found) {
+    fprintf(stderr, "GPUMC_CASES=%s: no loop has such a case\n", getenv("GPUMC_CASES"));
+    fflush(NULL);
+    _exit(1);
+  }
+}
+
 struct cases cases_begin(const char *loop)
 {
   static bool is_told;
   if (!is_told)
-    atexit(tell_unfinished);
+    atexit(finish);
   is_told = true;
   tell_unfinished();
   return (struct cases){.loop = loop,
@@ -95,16 +114,26 @@ static bool is_time_up(const struct cases *cases)
 static size_t passes_of(const struct cases *cases)
 {
   const size_t most = in_passes() ? PASSES : 1;
-  return cases->total == 0 ? 1 : cases->total < most ? cases->total : most;
+  return cases->total < most ? cases->total : most;
 }
 
-/* Returns whether a case belongs to the pass that is under way. */
+/* Returns a place among `count` that moves from commit to commit. */
+static size_t place_of(double step, size_t count)
+{
+  const double turns = number_of("GPUMC_ROTATION", 0) * step;
+  return (size_t)((turns - floor(turns)) * (double)count);
+}
+
+/* Returns whether a case belongs to the pass that is under way. Each pass comes in two halves: the
+ * cases from some place on, then those before. */
 static bool is_in_pass(const struct cases *cases, size_t number)
 {
   const size_t passes = passes_of(cases), step = passes % STEP != 0 ? STEP : 1;
-  const double rotation = number_of("GPUMC_ROTATION", 0) * golden;
-  const size_t first = (size_t)((rotation - floor(rotation)) * (double)passes);
-  return number % passes == (first + cases->pass - 2) * step % passes;
+  const size_t turn = (cases->pass - 2) / 2, half = (cases->pass - 2) % 2;
+  const size_t remainder = (place_of(golden, passes) + turn) * step % passes;
+  const size_t members = (cases->total - remainder + passes - 1) / passes;
+  const bool is_late = number / passes >= place_of(other, members);
+  return number % passes == remainder && is_late == (half == 0);
 }
 
 static void tell(const struct cases *cases)
@@ -119,9 +148,13 @@ static void tell(const struct cases *cases)
 bool cases_more(struct cases *cases)
 {
   running.loop = NULL;
-  if (cases->pass == 1)
+  if (cases->pass == 1) {
     cases->total = cases->number;
-  const bool is_last = cases->pass > 1 && cases->pass == 1 + passes_of(cases);
+    if (cases->total == 0)
+      fail_msg("%s: no cases", cases->loop);
+  }
+  const size_t last = in_passes() ? 1 + 2 * passes_of(cases) : 2;
+  const bool is_last = cases->pass == last;
   if (is_last || (cases->pass > 1 && in_passes() && is_time_up(cases))) {
     if (cases->taken < cases->total)
       tell(cases);
@@ -141,6 +174,7 @@ bool cases_take(struct cases *cases)
   if (is_ordered()) {
     if (!is_wanted(cases, number))
       return false;
+    is_found = true;
   } else if (in_passes() && (!is_in_pass(cases, number) || is_time_up(cases))) {
     return false;
   }
@@ -161,8 +195,7 @@ int cases_run(const struct CMUnitTest *tests, size_t count)
 {
   if (!in_passes())
     return _cmocka_run_group_tests("tests", tests, count, NULL, NULL);
-  const double rotation = number_of("GPUMC_ROTATION", 0) * golden;
-  const size_t first = (size_t)((rotation - floor(rotation)) * (double)count);
+  const size_t first = place_of(golden, count);
   struct cases cases = cases_begin(__func__);
   int failed = 0;
   while (cases.taken < count && !is_time_up(&cases)) {

@@ -7,10 +7,11 @@
 Started by hand, a test takes all cases of such a loop. Under CTest a loop goes on for the CPU seconds that the head of
 the test states (tests/CMakeLists.txt), with one case at least, and NAME_all, label validate, takes all. They come in
 PASSES: all cases whose number has one remainder, then those with another, so that any part of them has some of every
-kind; of fewer cases each is a pass. The first remainder follows from the number of commits in steps of the golden ratio: each has its turn. A loop
-says which cases it took, and a case that fails how it is repeated; its outcome must not depend on those before it.
-cases.h is the same for C.
+kind; of fewer cases each is a pass. The first remainder, and where a pass begins among its cases, follow from the number
+of commits in steps of irrational numbers: each has its turn. A loop says which cases it took, and a case that fails how it
+is repeated; its outcome must not depend on those before it. cases.h is the same for C.
 """
+import atexit
 import inspect
 import os
 import resource
@@ -19,7 +20,7 @@ import time
 import unittest
 
 PASSES, STEP = 61, 23  # prime: no remainder means one shape, kind or device alone
-GOLDEN = 0.6180339887498949
+GOLDEN, OTHER = 0.6180339887498949, 0.41421356237309515  # steps of the first pass, and of the first case of each pass
 SHOWN = 40  # numbers of cases that are printed
 WAITING = 3  # seconds that may go by for each of the CPU's
 
@@ -27,6 +28,7 @@ _seconds = float(os.environ.get("GPUMC_CASES_SECONDS") or "inf")
 _rotation = int(os.environ.get("GPUMC_ROTATION") or 0)
 _only = os.environ.get("GPUMC_CASES")  # LOOP:NUMBER, of loops within loops one after the other: LOOP:NUMBER,LOOP:NUMBER
 _running: list[str] = []  # LOOP:NUMBER of the case at work, of loops within loops the innermost last
+_found = False  # a case that the user asked for
 
 
 def of(cases, seconds=None):
@@ -62,27 +64,35 @@ class _InTurn(unittest.TestSuite):
     def __iter__(self):
         methods = list(super().__iter__())
         first = int(_rotation * GOLDEN % 1 * len(methods))
-        return _taken(methods, [*range(first, len(methods)), *range(first)], "main", self.seconds)
+        return _taken(methods, [*range(first, len(methods)), *range(first)], "methods", self.seconds, is_told=False)
 
 
 def order(number, rotation=_rotation):
     """The numbers 0 to `number` - 1 in the order of the passes."""
     passes = max(1, min(number, PASSES))
     step = STEP if passes % STEP != 0 else 1  # has no factor in common with the number of passes
-    first = int(rotation * GOLDEN % 1 * passes)
-    return [case for turn in range(passes) for case in range((first + turn) * step % passes, number, passes)]
+    first, found = int(rotation * GOLDEN % 1 * passes), []
+    for turn in range(passes):
+        some = range((first + turn) * step % passes, number, passes)
+        begin = int(rotation * OTHER % 1 * len(some))
+        found += [*some[begin:], *some[:begin]]
+    return found
 
 
 def _each(cases, loop, seconds):
+    global _found
+    if not cases:
+        raise AssertionError(f"{loop}: no cases")
     if _only:
         wanted = [word.rpartition(":") for word in _only.split(",")]
         chosen = [int(number) for name, _, number in wanted if name == loop and int(number) < len(cases)]
+        _found = _found or bool(chosen)
     else:
         chosen = range(len(cases)) if seconds == float("inf") else order(len(cases))
     return _taken(cases, chosen, loop, seconds)
 
 
-def _taken(cases, chosen, loop, seconds):
+def _taken(cases, chosen, loop, seconds, is_told=True):
     """Yields the chosen cases until the time is up."""
     begin, end, taken = _cpu(), time.monotonic() + WAITING * seconds, []
     try:
@@ -90,12 +100,16 @@ def _taken(cases, chosen, loop, seconds):
             if taken and (_cpu() - begin >= seconds or time.monotonic() >= end):
                 break
             taken.append(number)
+            if not is_told:
+                yield cases[number]
+                continue
             _running.append(f"{loop}:{number}")
             yield cases[number]
             _running.pop()
     except GeneratorExit:  # the case raised, or the loop was left
-        print(f"{loop}: left in case {taken[-1]}, repeated by GPUMC_CASES={_here()}", file=sys.stderr)
-        _running.pop()
+        if is_told:
+            print(f"{loop}: left in case {taken[-1]}, repeated by {_repeating()}", file=sys.stderr)
+            _running.pop()
         raise
     finally:
         if len(taken) < len(cases):
@@ -103,8 +117,12 @@ def _taken(cases, chosen, loop, seconds):
             print(f"{loop}: {len(taken)} of {len(cases)} cases (rotation {_rotation}): {shown}", file=sys.stderr)
 
 
-def _here():
-    return ",".join(case for case in _running if not case.startswith("main:"))
+def _repeating():
+    """The command that repeats the case at work."""
+    words = [f"GPUMC_CASES={','.join(_running)}"]
+    if "GPUMC_TEST" in os.environ:
+        words.append(f"ctest --test-dir {os.environ.get('GPUMC_BUILD', 'build/release')} -R '^{os.environ['GPUMC_TEST']}$' --output-on-failure")
+    return " ".join(words)
 
 
 def _cpu():
@@ -119,8 +137,19 @@ _sub_test = unittest.TestCase.subTest
 def _numbered(self, msg=unittest.case._subtest_msg_sentinel, **params):
     """subTest(), whose failures say how the case is repeated."""
     if _running:
-        params["GPUMC_CASES"] = _here()
+        params["repeated by"] = _repeating()
     return _sub_test(self, msg, **params)
 
 
 unittest.TestCase.subTest = _numbered
+
+
+def _check_order():
+    """A case that there is not has not passed."""
+    if _only and not _found:
+        print(f"GPUMC_CASES={_only}: no loop has such a case", file=sys.stderr)
+        sys.stdout.flush()
+        os._exit(1)
+
+
+atexit.register(_check_order)

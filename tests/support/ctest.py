@@ -36,20 +36,31 @@ def runs(build, begin=0):
 
 
 def run(build, chosen, seconds, jobs, minutes=None, environment=None):
-    """Runs tests and returns name -> Run of those that ended. seconds: name -> what it took before; minutes: none begins later."""
-    build, command = pathlib.Path(build), ["ctest", "--test-dir", str(build), "-R", f"^({'|'.join(map(re.escape, chosen))})$", "-j", str(jobs),
-                                           "--output-on-failure"]
-    costs, times = build / "Testing/Temporary/CTestCostData.txt", build / "test-times.tsv"
-    costs.parent.mkdir(parents=True, exist_ok=True)
-    costs.write_text("".join(f"{name} 1 {taken}\n" for name, taken in seconds.items()) + "---\n")  # it begins with the longest
+    """Runs tests and returns name -> Run of those that ended by themselves. seconds: name -> what it took before; minutes: those that are still at
+    work then are ended, and the others are not begun."""
+    build = pathlib.Path(build).absolute()
+    command = ["ctest", "--test-dir", str(build), "-R", f"^({'|'.join(map(re.escape, chosen))})$", "-j", str(jobs), "--output-on-failure"]
+    tell_costs(build / "Testing/Temporary/CTestCostData.txt", seconds)
     if minutes:
         command += ["--stop-time", (datetime.datetime.now() + datetime.timedelta(minutes=minutes)).strftime("%H:%M:%S")]
+    times = build / "test-times.tsv"
     begin = times.stat().st_size if times.exists() else 0
-    subprocess.run(command, check=False, env={**os.environ, **(environment or {})})
-    return runs(build, begin)
+    try:
+        subprocess.run(command, check=False, env={**os.environ, **(environment or {})})
+    except KeyboardInterrupt:
+        pass  # those that ended have passed all the same
+    return {name: ended for name, ended in runs(build, begin).items() if name in chosen}
 
 
-def commit(*ignored):
-    """Short hash of the checkout, with + where files other than `ignored` have changed since."""
-    changed = output("git", "status", "--porcelain", "--", ".", *(f":!{path}" for path in ignored))
+def tell_costs(file, seconds):
+    """CTest begins with the longest; what it knows of other tests stays."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    known = file.read_text().partition("---")[0].splitlines() if file.exists() else []
+    others = [line for line in known if line.split()[0] not in seconds]
+    file.write_text("".join(f"{line}\n" for line in [*others, *(f"{name} 1 {taken}" for name, taken in seconds.items())]) + "---\n")
+
+
+def commit():
+    """Short hash of the checkout, with + where files other than the tables of what passed have changed since."""
+    changed = output("git", "status", "--porcelain", "--", ".", ":!docs/gpu-tests.md", ":!tests/validated.tsv")
     return output("git", "rev-parse", "--short=12", "HEAD") + ("+" if changed else "")

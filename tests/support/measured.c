@@ -30,13 +30,17 @@ static double seconds(struct timeval time)
   return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
 }
 
-/* The number of commits of the checkout in which tests run; nothing outside of one. */
+/* The number of commits of the checkout in which tests run, or a number from the hash where not all
+ * commits are there; nothing outside of one. */
 static void set_rotation(void)
 {
   char text[32] = "";
   if (getenv("GPUMC_ROTATION") != NULL)
     return;
-  FILE *git = popen("git rev-list --count HEAD 2> /dev/null", "r");
+  FILE *git = popen("if [ \"$(git rev-parse --is-shallow-repository)\" = true ]; then "
+                    "printf '%d' 0x$(git rev-parse HEAD | cut -c 1-6); "
+                    "else git rev-list --count HEAD; fi 2> /dev/null",
+                    "r");
   if (git == NULL)
     return;
   if (fgets(text, sizeof text, git) != NULL) {
@@ -65,6 +69,7 @@ int main(int argc, char **argv)
     return 2;
   }
   struct timespec begin, end;
+  setenv("GPUMC_TEST", argv[2], 1);
   set_rotation();
   clock_gettime(CLOCK_MONOTONIC, &begin);
   child = fork();
@@ -79,7 +84,7 @@ int main(int argc, char **argv)
     _exit(127);
   }
   signal(SIGTERM, pass_on);
-  signal(SIGINT, pass_on);
+  signal(SIGINT, SIG_IGN); /* Ctrl-C reaches the test itself */
   int status = 0;
   struct rusage used;
   while (wait4(child, &status, 0, &used) < 0)
