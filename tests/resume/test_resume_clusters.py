@@ -6,7 +6,6 @@ CTest: cases 2 s
 import itertools
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import cases
@@ -65,4 +64,4 @@ class Resumed(ResumeCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main(seconds=8)
