@@ -49,7 +49,7 @@ static const struct condition {
     {&square, {.coupling = -1.0, .field = -0.5}, 0.3, 25},
     {&cubic, {.coupling = 1.0, .field = 0.25}, 0.2, 25},
     {&square, {.coupling = 1.0, .couplings = LATTICE_BIMODAL, .positive = 0.5}, 0.5, 25},
-    {&square, {.coupling = 1.0, .field = 0.25, .fields = LATTICE_BIMODAL, .width = 0.75}, 0.4, 100},
+    {&square, {.coupling = 1.0, .field = 0.25, .fields = LATTICE_BIMODAL, .width = 0.75}, 0.4, 200},
 };
 
 enum { CONDITIONS = sizeof conditions / sizeof *conditions };

@@ -102,7 +102,7 @@ class SpinGlass(unittest.TestCase):
                 print(f"random field beta {beta} {name}: off by {off.max():.4f}")
                 self.assertLess(off.max(), 0.015, name)
                 others.append(np.abs(file[f"samples/{name}"][:, t] - np.roll(exact[:, k], 1)).max())
-                self.assertGreater(others[-1], 0.05, "control")  # the last 8 have similar overlaps
+                self.assertGreater(others[-1], 0.1 if first < 24 else 0.05, "control")  # overlaps of the last 8 lie within 0.07
         return fields, others
 
     def test_samples_of_a_random_field(self):
