@@ -24,7 +24,7 @@ from support.program import SMALL, ProgramCase
 PACKAGE = str(device.ROOT / "tools/python")
 sys.path.insert(0, PACKAGE)
 import gpumc  # noqa: E402
-from gpumc import decoded  # noqa: E402
+from gpumc import decoded, lazy  # noqa: E402
 
 SECONDS = 60  # for a process of Python to begin and to read a file, on a busy machine too
 AT_ONCE = 2  # seconds for a message about a file whose own marks say what is wrong
@@ -258,9 +258,9 @@ class Lazily(Reading):
         with gpumc.opened(self.path("disks.h5")) as file:
             stored = file["configurations/bytes"]
             for form in decoded.forms(json.loads(file["config/resolved"][()]), stored.shape[1]):
-                lazy = decoded.Decoded(stored, np.arange(4), form.decode, form.shape, form.dtype)
+                read = lazy.Decoded(stored, np.arange(4), form.decode, form.shape, form.dtype)
                 with self.assertRaisesRegex(gpumc.ResultError, "disks.h5: damaged: numbers of it cannot be read"):
-                    lazy._read((slice(None),) * (1 + len(form.shape)))
+                    read._read((slice(None),) * (1 + len(form.shape)))
 
 
 if __name__ == "__main__":

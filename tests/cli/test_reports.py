@@ -281,7 +281,9 @@ class Info(ProgramCase):
         self.assertRegex(text, r" \? ")
         self.assertIn("(?)", text)
         self.assertIn("? if unknown", text)
-        self.assertNotIn("nan", text.partition("\nsummary")[2])
+        _, heading, summary = text.partition("\nsummary")
+        self.assertTrue(heading)
+        self.assertNotIn("nan", summary)
 
     def test_thinned_table_says_so(self):
         self.gpumc("run", self.write("c.yaml", SMALL.replace("step: 0.05", "step: 0.01")))

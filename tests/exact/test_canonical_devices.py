@@ -1,12 +1,14 @@
 """Canonical runs give the same numbers on two devices, however each of them works, and may switch from one to the other
 at every stop: every numeric dataset of the result files, bit for bit. Control: another seed gives others.
+
+CTest: cases 40 s
 """
 import pathlib
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import two_devices
+from support import cases, two_devices
 from support.results import assert_same_numbers, numbers
 
 CONFIG = """\
@@ -78,16 +80,16 @@ SPINS = UNITS.replace("ising2d", "heisenberg").replace("structure_factor", "heli
 
 class Canonical(two_devices.TwoDevices):
     def test_every_case(self):
-        for title, case in CASES.items():
+        for title, case in cases.of(CASES.items()):
             with self.subTest(title):
                 case = {**USUAL, **case}
                 self.compare(self.write("c.yaml", CONFIG.format(**case)), case["variant"], title)
 
     def test_from_one_to_the_other(self):
-        for kernel in ["multispin", "tiled, generator: lagged_fibonacci_521"]:
-            with self.subTest(kernel=kernel):
-                self.change_devices(self.write("c.yaml", UNITS.replace("multispin", kernel)))
-        self.change_devices(self.write("c.yaml", SPINS))
+        for title, config in cases.of([("multispin", UNITS), ("spins", SPINS),
+                                       ("tiled", UNITS.replace("multispin", "tiled, generator: lagged_fibonacci_521"))], seconds=10):
+            with self.subTest(title):
+                self.change_devices(self.write("c.yaml", config))
 
     def change_devices(self, config):
         self.gpumc("run", config, "--quiet", "--device", two_devices.A, "-o", "whole.h5")

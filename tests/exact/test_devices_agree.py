@@ -1,12 +1,14 @@
 """The same configuration gives the same numbers on two devices, however each of them works: every
 numeric dataset of the result files, bit for bit. Control: another seed gives others.
+
+CTest: cases 25 s
 """
 import pathlib
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, two_devices
+from support import cases, device, two_devices
 from support.results import numbers
 
 CONFIG = """\
@@ -90,7 +92,7 @@ class Agreement(two_devices.TwoDevices):
         return found
 
     def test_every_case(self):
-        for title, case in CASES.items():
+        for title, case in cases.of(CASES.items()):
             with self.subTest(title):
                 self.compare(self.write("c.yaml", CONFIG.format(**{**USUAL, **case})), title=title)
 
@@ -101,7 +103,7 @@ class Agreement(two_devices.TwoDevices):
             if device.REQUIRED:
                 self.fail(missing)
             self.skipTest(missing)
-        for title in ["tiny, seven runs", "adaptive in a field", "other coupling", "medium, bytes"]:
+        for title in cases.of(["tiny, seven runs", "adaptive in a field", "other coupling", "medium, bytes"]):
             config = self.write("c.yaml", CONFIG.format(**{**USUAL, **CASES[title]}))
             expected = self.run_on(two_devices.A, config)
             for options in two_devices.settings(two_devices.B):

@@ -7,8 +7,9 @@ runs (72 on a GPU), 4 of +-J rings, 12 and 20 of overlaps: false alarm 0.6 % (0.
 of one coupling flipped, for +-J rings with an odd number of negative bonds, and for overlaps at a temperature wrong by
 3 % and with the other number of components, the same bound is broken.
 
-CTest: release (cli_test_heisenberg_keys, unit_test_heisenberg_quenched)
+CTest: release (cli_test_heisenberg_keys, unit_test_heisenberg_quenched), cases 15 s
 """
+import itertools
 import math
 import pathlib
 import sys
@@ -17,7 +18,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 from support.heisenberg_exact import exact, log_ring, log_states, ring, ring_correlations  # noqa: E402
 
 COUPLINGS = [0.7, -1.3, 1.9, 0.4, -0.8, 1.1, -2.6, 0.9]
@@ -82,15 +83,14 @@ class Rings(unittest.TestCase):
         return wrong
 
     def test_every_move_and_precision(self):
-        for components in 3, 2:
-            for update in "metropolis", "heat_bath", "mixed":
-                for variant in ["double", "float"] + device.on_gpus("fast"):
-                    where = f"O({components}) {update} {variant}"
-                    interval = 5 if update == "mixed" else 1
-                    with self.subTest(where):
-                        found = run(CANONICAL, COUPLINGS[:4], components=components, update=update, variant=variant,
-                                    sweeps=4000 * interval, interval=interval)
-                        self.assertGreater(self.check(found, components, COUPLINGS[:4], where), 4)
+        for components, update, variant in cases.of(itertools.product(
+                (3, 2), ("metropolis", "heat_bath", "mixed"), ["double", "float"] + device.on_gpus("fast"))):
+            where = f"O({components}) {update} {variant}"
+            interval = 5 if update == "mixed" else 1
+            with self.subTest(where):
+                found = run(CANONICAL, COUPLINGS[:4], components=components, update=update, variant=variant,
+                            sweeps=4000 * interval, interval=interval)
+                self.assertGreater(self.check(found, components, COUPLINGS[:4], where), 4)
 
     def test_annealing(self):
         """ln Z and the energy."""
@@ -209,18 +209,16 @@ output: {folder}/out.h5
 class Uniform(unittest.TestCase):
     def test_bits(self):
         """Couplings that are all +J give the bits of unquenched ones."""
-        for shape in "[10]", "[6, 4]", "[4, 6, 34]":
-            for components in 3, 2:
-                for variant in "double", "float":
-                    for update in "metropolis", "mixed":
-                        found = []
-                        for more in "", ", couplings: bimodal, p: 1":
-                            with gpumc.folder() as folder:
-                                gpumc.run_config(UNIFORM.format(folder=folder, shape=shape, components=components, more=more,
-                                                                variant=variant, update=update), folder)
-                                found.append(gpumc.summary(f"{folder}/out.h5"))
-                        for name in "energy", "magnetization2", "magnetization_x":
-                            np.testing.assert_array_equal(found[0][name], found[1][name], f"{shape} {variant} {name}")
+        for shape, components, variant, update in cases.of(itertools.product(
+                ("[10]", "[6, 4]", "[4, 6, 34]"), (3, 2), ("double", "float"), ("metropolis", "mixed"))):
+            found = []
+            for more in "", ", couplings: bimodal, p: 1":
+                with gpumc.folder() as folder:
+                    gpumc.run_config(UNIFORM.format(folder=folder, shape=shape, components=components, more=more, variant=variant,
+                                                    update=update), folder)
+                    found.append(gpumc.summary(f"{folder}/out.h5"))
+            for name in "energy", "magnetization2", "magnetization_x":
+                np.testing.assert_array_equal(found[0][name], found[1][name], f"{shape} {variant} {name}")
 
 
 if __name__ == "__main__":

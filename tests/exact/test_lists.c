@@ -2,7 +2,9 @@
  * kernel that the registry has on the device under test, and by the fallback for kernels without
  * them (columns.h). Lists contain single replicas, neighbours, several in one word of a bit-sliced
  * kernel, repeated ones, all, and none. Controls: replicas differ, so one in the place of another
- * is noticed; and so is a list that is off by one. */
+ * is noticed; and so is a list that is off by one.
+ *
+ * CTest: cases 30 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +24,8 @@ enum {
   RUNS = 2,
   REPLICAS = 100, /* three groups of 32, and a part of a fourth */
   THREADS = 3,
-  AT = 3 /* elements of the array before the states of a list */
+  AT = 3,   /* elements of the array before the states of a list */
+  MANY = 20 /* cases, of which most have replicas that differ; of two in a row one has */
 };
 
 /* An ensemble, and all its replicas: portable[RUNS][replicas][bytes]. */
@@ -239,6 +242,8 @@ static void examine_case(const struct kernel_case *at)
 {
   struct gpumc_kernel_ops without = *at->kernel;
   struct bench bench;
+  if (!at->is_taken)
+    return;
   open_bench(at, &bench);
   if ((at->kernel->get_list == NULL) != (at->kernel->set_list == NULL))
     fail_msg("%s: the kernel has one of get_list and set_list", bench.name);
@@ -254,13 +259,13 @@ static void examine_case(const struct kernel_case *at)
 }
 
 /* Disks that begin on a lattice or from a file are all alike, and so are sometimes spins of tiny
- * lattices. */
+ * lattices: less than half of the cases. */
 static void lists_are_what_single_replicas_are(void **state)
 {
   (void)state;
   kernel_cases_each(examine_case);
   assert_true(examined > 0);
-  if (2 * different < examined)
+  if (examined > 1 && (different == 0 || (examined >= MANY && 2 * different < examined)))
     fail_msg("in %zu of %zu cases all replicas differ: a list off by one would not be noticed",
              different, examined);
 }

@@ -1,12 +1,14 @@
 """Multicanonical runs give the same numbers on two devices, however each of them works: every numeric dataset of the
 result files, bit for bit. Control: another seed gives others.
+
+CTest: cases 40 s
 """
 import pathlib
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import two_devices
+from support import cases, two_devices
 
 CONFIG = """\
 gpumc: 1
@@ -50,7 +52,7 @@ CASES = {
 
 class Multicanonical(two_devices.TwoDevices):
     def test_every_case(self):
-        for title, case in CASES.items():
+        for title, case in cases.of(CASES.items()):
             with self.subTest(title):
                 self.compare(self.write("c.yaml", CONFIG.format(**{**USUAL, **case})), title=title)
 

@@ -39,6 +39,7 @@ def run(build, chosen, seconds, jobs, minutes=None, environment=None):
     """Runs tests and returns name -> Run of those that ended by themselves. seconds: name -> what it took before; minutes: those that are still at
     work then are ended, and the others are not begun."""
     build = pathlib.Path(build).absolute()
+    threads = max(1, (os.cpu_count() or 1) // jobs)  # of each, so that they do not wait for one another
     command = ["ctest", "--test-dir", str(build), "-R", f"^({'|'.join(map(re.escape, chosen))})$", "-j", str(jobs), "--output-on-failure"]
     tell_costs(build / "Testing/Temporary/CTestCostData.txt", seconds)
     if minutes:
@@ -46,7 +47,7 @@ def run(build, chosen, seconds, jobs, minutes=None, environment=None):
     times = build / "test-times.tsv"
     begin = times.stat().st_size if times.exists() else 0
     try:
-        subprocess.run(command, check=False, env={**os.environ, **(environment or {})})
+        subprocess.run(command, check=False, env={"OMP_NUM_THREADS": str(threads), **os.environ, **(environment or {})})
     except KeyboardInterrupt:
         pass  # those that ended have passed all the same
     return {name: ended for name, ended in runs(build, begin).items() if name in chosen}

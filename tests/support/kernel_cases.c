@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/run/language.h"
+#include "support/cases.h"
 #include "support/status.h"
 #include "support/test_device.h"
 #include "support/work_directory.h"
@@ -121,27 +122,28 @@ void kernel_case_fix_controls(const struct kernel_case *at, struct gpumc_ensembl
 /* Returns false if the kernel does not take the instance or these keys. */
 static bool call(const struct kernel_instance *instance, const struct gpumc_model *model,
                  const struct gpumc_kernel_ops *kernel, const char *with,
-                 void (*body)(const struct kernel_case *at))
+                 void (*body)(const struct kernel_case *at), struct cases *cases)
 {
-  struct kernel_case at = {instance, model, kernel, with, {0}};
+  struct kernel_case at = {instance, model, kernel, with, {0}, false};
   if (!read_options(instance, kernel, with, &at.options))
     return false;
+  at.is_taken = cases_take(cases);
   body(&at);
   return true;
 }
 
-static void
-each_of(const struct kernel_instance *instance, void (*body)(const struct kernel_case *at))
+static void each_of(const struct kernel_instance *instance,
+                    void (*body)(const struct kernel_case *at), struct cases *cases)
 {
   struct gpumc_model model;
   kernel_instance_open(instance, &model);
   for (const struct gpumc_kernel_ops *const *kernel = model.ops->kernels; *kernel != NULL;
        kernel++) {
-    if (!kernel_is_examined(*kernel) || !call(instance, &model, *kernel, "", body))
+    if (!kernel_is_examined(*kernel) || !call(instance, &model, *kernel, "", body, cases))
       continue;
     for (size_t i = 0; i < sizeof variations / sizeof *variations; i++)
       if (strcmp(variations[i].variant, (*kernel)->variant) == 0 &&
-          !call(instance, &model, *kernel, variations[i].keys, body) && test_device_is_cpu())
+          !call(instance, &model, *kernel, variations[i].keys, body, cases) && test_device_is_cpu())
         fail_msg("%s {%s} is refused", variations[i].variant, variations[i].keys);
   }
   model.ops->destroy(&model);
@@ -151,7 +153,8 @@ void kernel_cases_each(void (*body)(const struct kernel_case *at))
 {
   static const char disks[] = "1 1\n3 1.5\n2 4\n";
   write_file("disks.txt", disks, sizeof disks - 1);
-  for (size_t i = 0; i < sizeof kernel_instances / sizeof *kernel_instances; i++)
-    if (!kernel_instances[i].for_gpus || !test_device_is_cpu())
-      each_of(&kernel_instances[i], body);
+  FOR_CASES (cases)
+    for (size_t i = 0; i < sizeof kernel_instances / sizeof *kernel_instances; i++)
+      if (!kernel_instances[i].for_gpus || !test_device_is_cpu())
+        each_of(&kernel_instances[i], body, &cases);
 }

@@ -15,16 +15,18 @@ struct kernel_instance {
 /* The first in the list is small. */
 extern const struct kernel_instance kernel_instances[];
 
-/* `with`: the kernel's own keys, which `options` come from; "": none. */
+/* `with`: the kernel's own keys, which `options` come from; "": none. `is_taken`: whether it is its
+ * turn (cases.h); the body is called for the others too, so that it can tell what there is. */
 struct kernel_case {
   const struct kernel_instance *instance;
   const struct gpumc_model *model;
   const struct gpumc_kernel_ops *kernel;
   const char *with;
   struct gpumc_kernel_options options;
+  bool is_taken;
 };
 
-/* Calls `body` for every case. */
+/* Calls `body` for every case, once for each pass of cases.h. */
 void kernel_cases_each(void (*body)(const struct kernel_case *at));
 /* Returns whether the kernel is in this build and on the device under test. */
 bool kernel_is_examined(const struct gpumc_kernel_ops *kernel);

@@ -14,9 +14,9 @@ struct ising_case walk_ising_case(const struct walk_case *of, size_t replicas)
   with.settings.field = of->field;
   with.settings.disorder.couplings = of->couplings;
   with.settings.disorder.positive = 0.5;
-  if (of->random_field) {
+  if (of->random_field > 0) {
     with.settings.disorder.fields = LATTICE_BIMODAL;
-    with.settings.disorder.width = 0.5;
+    with.settings.disorder.width = of->random_field;
   }
   return with;
 }

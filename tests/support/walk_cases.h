@@ -10,7 +10,7 @@ struct walk_case {
   size_t dimension, shape[3];
   double coupling, field; /* J; 0: 1 */
   enum lattice_distribution couplings;
-  bool random_field;
+  double random_field; /* its width; 0: none */
   size_t channel;
   int64_t wider;   /* levels of the table's grid, if it has one; quanta for a spectrum without a
                     * grid */

@@ -11,13 +11,6 @@
 #include "core/device/device_gpu.h"
 #include "core/processes/host.h"
 
-/* The address sanitizer calls this: a failed allocation returns NULL and does not end the test. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-  return "allocator_may_return_null=1";
-}
-
 static const struct gpumc_gpu old = {.name = "Old GPU", .major = 7, .minor = 5};
 static const struct gpumc_gpu ampere = {.name = "Ampere GPU", .major = 8};
 static const struct gpumc_gpu hopper = {.name = "Hopper GPU", .major = 9};

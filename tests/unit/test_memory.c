@@ -9,13 +9,6 @@
 
 #include "core/base/memory.h"
 
-/* The address sanitizer calls this: a failed allocation returns NULL and does not end the test. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-  return "allocator_may_return_null=1";
-}
-
 static void arrays_are_zeroed_and_aligned(void **state)
 {
   struct gpumc_error error = {0};

@@ -1,6 +1,7 @@
 /* A single process, slices, and what the environment says about a launcher. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,6 +290,12 @@ static void what_is_no_module_is_not_opened(void **unused)
   assert_non_null(strstr(gpumc_error_text(&error), "cannot load MPI: /nowhere/gpumc_openmpi.so"));
   assert_int_equal(gpumc_processes_open("libm.so.6", 0, &processes, &error), GPUMC_FAILURE);
   assert_non_null(strstr(gpumc_error_text(&error), "libm.so.6: cannot open the module of gpumc"));
+  const char *build = getenv("GPUMC_BUILD");
+  char empty[4096];
+  snprintf(empty, sizeof empty, "%s/tests/libgpumc_empty_module.so",
+           build != NULL ? build : "build/release");
+  assert_int_equal(gpumc_processes_open(empty, 0, &processes, &error), GPUMC_FAILURE);
+  assert_non_null(strstr(gpumc_error_text(&error), "libgpumc_empty_module.so belongs to another"));
   assert_null(processes);
   assert_false(gpumc_module_try(&none, &cuda, message, sizeof message));
   assert_non_null(strstr(message, "/nowhere/gpumc_openmpi.so"));

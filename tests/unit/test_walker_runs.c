@@ -37,7 +37,13 @@ static const struct walk_case cases[] = {
      .channel = ISING_MAGNETIZATION,
      .wider = 1,
      .beta = 0.4},
-    {"random field", 2, {4, 4}, .random_field = true, .channel = ISING_ENERGY, .wider = 1},
+    {"random field", 2, {4, 4}, .random_field = 0.5, .channel = ISING_ENERGY, .wider = 1},
+    {"random field without a grid",
+     2,
+     {4, 4},
+     .random_field = 1.0 / 3.0,
+     .channel = ISING_ENERGY,
+     .wider = 1 << 20},
     {"Gaussian",
      3,
      {4, 2, 4},
@@ -48,7 +54,7 @@ static const struct walk_case cases[] = {
 
 static bool has_samples(const struct walk_case *of)
 {
-  return of->couplings != LATTICE_UNIFORM || of->random_field;
+  return of->couplings != LATTICE_UNIFORM || of->random_field > 0;
 }
 
 /* Returns the case of runs `first` to first + runs - 1 of all, in samples from number `sample`

@@ -1,4 +1,4 @@
-"""Arrays of a file that are read when they are used, and configurations as spins, vectors and positions.
+"""Configurations of a file as spins, vectors and positions.
 
 Configurations are stored as bytes, a row for each replica (docs/file-format.md#configurations):
 
@@ -13,75 +13,14 @@ in place of beta where one is moved, and without that axis where there is none. 
 from __future__ import annotations
 
 import collections.abc
-import contextlib
 import dataclasses
-import json
 import math
 
-import h5py
 import numpy
 
-from .files import ResultError, remedy, scalar_text
-
-try:
-    from xarray.backends import BackendArray
-    from xarray.core import indexing
-except ImportError:  # read() and configurations() need no xarray
-    BackendArray = object  # type: ignore[misc, assignment]
+from .files import ResultError
 
 HEAD = 4  # doubles in front of the positions of disks: sides of the box, corner of the grid of cells
-
-
-def lazily(array):
-    return indexing.LazilyIndexedArray(array)
-
-
-class Lazy(BackendArray):
-    """What is read of a dataset long after its file was opened."""
-
-    def __init__(self, dataset, shape, dtype):
-        self.dataset, self.path, self.shape, self.dtype = dataset, dataset.file.filename, shape, numpy.dtype(dtype)
-
-    @contextlib.contextmanager
-    def numbers(self):
-        """Code that reads them: what HDF5 cannot read is the fault of the file, all else that of the caller."""
-        try:
-            yield
-        except OSError as reason:
-            raise ResultError(f"{self.path}: damaged: numbers of it cannot be read ({reason}); {remedy(self.path)}") from None
-
-
-class Stored(Lazy):
-    """A dataset, which is read when it is indexed."""
-
-    def __init__(self, dataset):
-        super().__init__(dataset, dataset.shape, dataset.dtype)
-
-    def __getitem__(self, key):
-        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER_1VECTOR, self._read)
-
-    def _read(self, key):
-        with self.numbers():
-            return self.dataset[key]
-
-
-class Decoded(Lazy):
-    """Rows of bytes as an array [..., inner axes]: `decode(bytes)` makes [row, inner axes] of rows. `rows` holds, over
-    the outer axes, the numbers of the rows. Only the rows that are indexed are read."""
-
-    def __init__(self, dataset, rows, decode, inner, dtype):
-        super().__init__(dataset, rows.shape + inner, dtype)
-        self.rows, self.decode = rows, decode
-
-    def __getitem__(self, key):
-        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.BASIC, self._read)
-
-    def _read(self, key):
-        outer, inner = key[:self.rows.ndim], key[self.rows.ndim:]
-        wanted = self.rows[outer]
-        with self.numbers():
-            values = self.decode(read_rows(self.dataset, wanted.ravel()))
-        return values.reshape(wanted.shape + values.shape[1:])[(...,) + inner]
 
 
 def read_rows(dataset, rows):
@@ -144,7 +83,7 @@ def _values(file, control):
     return numpy.array([run.attrs[control] for run in runs]) if control and all(control in run.attrs for run in runs) else None
 
 
-def _axes(of):
+def axes(of):
     """Of the array of a Grid: the numbers of its rows, the names of its axes, and their coordinates."""
     rows, coordinates = numpy.arange(math.prod(of.shape)).reshape(of.shape), {"sweep": of.sweeps}
     if of.control is None and of.shape[1] == 1:
@@ -202,24 +141,3 @@ def disks(rows):
 
 def box(rows):
     return numpy.ascontiguousarray(rows).view("<f8")[:, :2]
-
-
-def variables(path, group):
-    """The group `configurations` as variables and coordinates of an xarray.Dataset."""
-    import xarray
-
-    config = json.loads(scalar_text(group.file, "config/resolved"))
-    stored = group["bytes"]
-    found = forms(config, stored.shape[1])
-    columns = {name: item for name, item in group.items() if isinstance(item, h5py.Dataset) and name != "bytes"}
-    if config["algorithm"]["name"] == "pa" or not found:
-        count = min(len(item) for item in group.values())
-        rows, dims = numpy.arange(count), ("configuration",)
-        coordinates = {name: (dims, item[:count]) for name, item in columns.items()}
-    else:
-        rows, dims, coordinates = _axes(grid(group.file, config))
-    if not found:
-        return {"bytes": (dims + ("byte",), lazily(Stored(stored)))}, coordinates
-    made = {form.name: xarray.Variable(dims + form.dims, lazily(Decoded(stored, rows, form.decode, form.shape, form.dtype)),
-                                       {"long_name": form.long_name, "units": form.units}) for form in found}
-    return made, coordinates

@@ -7,7 +7,7 @@ import typing
 import h5py
 import numpy
 
-from . import decoded, files, reader
+from . import files, reader
 
 if typing.TYPE_CHECKING:
     import xarray
@@ -40,7 +40,7 @@ def open(path: str | os.PathLike[str]) -> xarray.DataTree:  # noqa: A001 - gpumc
         file = files.verified(path, ["everything"])
         try:
             scales = reader.Scales(file)
-            groups = {name: _dataset(path, name, file[name], scales) for name in _names(file)}
+            groups = {name: _dataset(name, file[name], scales) for name in _names(file)}
             tree = xarray.DataTree.from_dict(_placed({name: _complete_rows(groups, name) for name in groups}))
         except BaseException:
             file.close()
@@ -55,13 +55,15 @@ def _names(file):
     return found
 
 
-def _dataset(path, place, group, scales):
+def _dataset(place, group, scales):
     """One group, which is at `place`, as an xarray.Dataset, without the groups below it."""
     import xarray
 
+    from . import lazy
+
     attributes = files.attributes(group)
     if place == "/configurations":
-        variables, coordinates = decoded.variables(path, group) if len(group.file.get("runs", ())) else ({}, {})
+        variables, coordinates = lazy.configurations(group) if len(group.file.get("runs", ())) else ({}, {})
     else:
         members = {name: item for name, item in group.items() if isinstance(item, h5py.Dataset)}
         axes = {name: (name,) if h5py.h5ds.is_scale(item.id) else scales.axes(place, item) for name, item in members.items()}
@@ -75,13 +77,15 @@ def _dataset(path, place, group, scales):
 def _variable(name, item, axes):
     import xarray
 
+    from . import lazy
+
     if h5py.check_string_dtype(item.dtype):
         return xarray.Variable((), files.text_of(item[()]))
     attributes = {name: value for name, value in files.attributes(item).items() if name in ("long_name", "units", "symbol")}
     if not item.shape:
         return xarray.Variable((), item[()], attributes)
     dims = tuple(axis.rsplit("/")[-1] or f"{name}_{k}" for k, axis in enumerate(axes))
-    return xarray.Variable(dims, decoded.lazily(decoded.Stored(item)), attributes)
+    return xarray.Variable(dims, lazy.lazily(lazy.Stored(item)), attributes)
 
 
 def _coordinates(group, axes, variables):

@@ -6,7 +6,6 @@ A place is (T_c, 1/nu, b), as an array.
 import dataclasses
 
 import numpy as np
-from scipy import optimize
 
 from . import smoothing
 
@@ -146,6 +145,8 @@ class Problem:
             if place[T_C] <= 0 or not 0.05 < place[NU] < 20 or abs(place[BEND]) > 20:
                 return np.inf
             return self.solved(points, place, process, y).deviance[0] + self.expected(free)
+
+        from scipy import optimize  # a fifth of a second, and who draws a collapse has no need of it
 
         if start is None:
             start = self.start(points, deviance)
