@@ -103,19 +103,19 @@ endfunction()
 
 # gpumc_compile_once(TARGET SOURCES): two thirds of the time of nvcc are spent before it knows the GPU, so where TARGET is
 # for 8.0 and 9.0, sources are translated once, for 8.0, and assembled for both. Those that use what only 9.0 has
-# (core/device/early.cuh) are translated twice.
+# (core/device/early.cuh) are translated twice. Either way there is one PTX, for newer GPUs.
 function(gpumc_compile_once target sources)
   if(NOT gpumc_with_cuda OR NOT GPUMC_CUDA_ARCHITECTURES STREQUAL "80-real;90")
     return()
   endif()
-  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES 80)
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES 80-real)
   foreach(source IN LISTS sources)
     if(source MATCHES "\\.cu$")
       gpumc_includes(is_early ${source} core/device/early.cuh)
       if(is_early)
         set(option "--generate-code=arch=compute_90,code=[sm_90,compute_90]")
       else()
-        set(option "--generate-code=arch=compute_80,code=sm_90")
+        set(option "--generate-code=arch=compute_80,code=[sm_90,compute_80]")
       endif()
       set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS "${option}")
     endif()
