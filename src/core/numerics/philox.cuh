@@ -115,4 +115,15 @@ gpumc_philox_draw(const struct gpumc_philox_group *group, const struct gpumc_phi
   gpumc_philox_rounds<3, ROUNDS>(group->key, drawn);
 }
 
+/* The same with a number of rounds, 7 or 10, known when it runs: half of the code. */
+GPUMC_HOST_DEVICE static inline void
+gpumc_philox_draw_either(const struct gpumc_philox_group *group,
+                         const struct gpumc_philox_word *word, uint2 of_label, uint32_t rounds,
+                         uint32_t drawn[4])
+{
+  gpumc_philox_draw<7>(group, word, of_label, drawn);
+  if (rounds != 7)
+    gpumc_philox_rounds<7, 10>(group->key, drawn);
+}
+
 #endif

@@ -8,12 +8,15 @@
 #include "models/ising/multispin/multispin_gpu.h"
 #include "models/lattice/bit_sliced.cuh"
 
+enum { ISING_MULTISPIN_EITHER = 0 }; /* rounds of Philox: 7 or 10 */
+
 /* WIDTH: words that a thread takes at once. SIGNS: couplings differ, and have words of their own.
- * PLAIN: Metropolis without a field. EACH: every run has its own temperature. ROUNDS: of Philox.
- * ZEROS: planes (0, 2 or 4), from the first, in which all thresholds are 0. PACKED: the lanes of a
- * word are sites of a row of one replica (packed_gpu.h), not replicas. PAIRS: the two words of a
- * thread may be in two rows (struct ising_multispin_pair_sites). GROUPS: that a thread takes at
- * once, a word of each; with WIDTH 1. */
+ * PLAIN: Metropolis without a field. EACH: every run has its own temperature. ROUNDS: of Philox,
+ * or ISING_MULTISPIN_EITHER: those of the batch. ZEROS: planes (0, 2 or 4), from the first, in
+ * which all thresholds are 0. PACKED: the lanes of a word are sites of a row of one replica
+ * (packed_gpu.h), not replicas. PAIRS: the two words of a thread may be in two rows (struct
+ * ising_multispin_pair_sites). GROUPS: that a thread takes at once, a word of each; with WIDTH 1.
+ */
 template <int WIDTH_, int DIMENSION_, bool SIGNS_, bool PLAIN_, bool EACH_, int ROUNDS_, int ZEROS_,
           bool PACKED_ = false, bool PAIRS_ = false, int GROUPS_ = 1>
 struct ising_multispin_kind {

@@ -46,13 +46,17 @@ using ising_multispin_queue = struct gpumc_open_words<ising_multispin_notes<KIND
 
 template <class KIND>
 __device__ static inline void
-ising_multispin_random_bits(const struct gpumc_philox_group *random,
+ising_multispin_random_bits(const struct ising_multispin_replicas *lattice,
+                            const struct gpumc_philox_group *random,
                             const struct gpumc_philox_word *word, uint32_t draw,
                             uint32_t u[ISING_MULTISPIN_DRAW_BITS])
 {
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, draw);
-  gpumc_philox_draw<KIND::ROUNDS>(random, word, gpumc_philox_label(random->key, word->first, label),
-                                  u);
+  const uint2 of_label = gpumc_philox_label(random->key, word->first, label);
+  if constexpr (KIND::ROUNDS == ISING_MULTISPIN_EITHER)
+    gpumc_philox_draw_either(random, word, of_label, lattice->batch.rounds, u);
+  else
+    gpumc_philox_draw<KIND::ROUNDS>(random, word, of_label, u);
 }
 
 /* Updates the words k .. k + WIDTH - 1 of each group; open ones go to the queue (gpumc_open_push).
@@ -87,7 +91,7 @@ ising_multispin_update_words(const struct ising_multispin_replicas *lattice,
 #pragma unroll
     for (int draw = ISING_MULTISPIN_FIRST_DRAWS - 1; draw >= 0; draw--) {
       uint32_t u[ISING_MULTISPIN_DRAW_BITS];
-      ising_multispin_random_bits<KIND>(&random[g], &word, (uint32_t)draw, u);
+      ising_multispin_random_bits<KIND>(lattice, &random[g], &word, (uint32_t)draw, u);
       if (draw == 0)
         ising_multispin_compare_draw<KIND, KIND::ZEROS>(colour->rows, at.class_bit, 0, u, &less,
                                                         &equal);
@@ -161,7 +165,7 @@ ising_multispin_continue(const struct ising_multispin_replicas *lattice,
   ising_multispin_open_classes<KIND>(lattice, colour, k, open->note, class_bit);
   const struct gpumc_philox_word word = gpumc_philox_word(&of_word, colour->first_word + k);
   uint32_t u[ISING_MULTISPIN_DRAW_BITS], less = 0, equal = open->open;
-  ising_multispin_random_bits<KIND>(&of_word, &word, draw, u);
+  ising_multispin_random_bits<KIND>(lattice, &of_word, &word, draw, u);
   ising_multispin_compare_draw<KIND, 0>(colour->rows, class_bit, draw, u, &less, &equal);
   uint32_t flips = less & open->open;
   if (equal != 0 && draw + 1 < ISING_MULTISPIN_DRAWS)
@@ -265,12 +269,12 @@ ising_multispin_rows(const struct ising_multispin_device_rule *rule, uint32_t m)
 }
 
 /* A single temperature for all runs has separate code where speed matters most: masks come with the
- * launch, and fewer thresholds are examined. */
+ * launch, and, in fours, fewer thresholds are examined. */
 template <class LAUNCH, int WIDTH, int ROUNDS>
 static enum gpumc_status
 ising_multispin_together(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  if constexpr (WIDTH == ISING_MULTISPIN_VECTOR) {
+  if constexpr (ROUNDS != ISING_MULTISPIN_EITHER) {
     if (sweep->rule.zeros >= 4)
       return LAUNCH::template launch<
           struct ising_multispin_kind<WIDTH, 2, false, true, false, ROUNDS, 4>>(sweep, error);
@@ -282,21 +286,37 @@ ising_multispin_together(const struct ising_multispin_sweep *sweep, struct gpumc
       struct ising_multispin_kind<WIDTH, 2, false, true, false, ROUNDS, 0>>(sweep, error);
 }
 
+template <class LAUNCH, int WIDTH, int DIMENSION, bool SIGNS, bool PLAIN, int ROUNDS, bool PAIRS,
+          int GROUPS>
+static enum gpumc_status
+ising_multispin_of_rounds(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
+{
+  if constexpr (DIMENSION == 2 && !SIGNS && PLAIN)
+    if (!sweep->rule.each)
+      return ising_multispin_together<LAUNCH, WIDTH, ROUNDS>(sweep, error);
+  return LAUNCH::template launch<struct ising_multispin_kind<WIDTH, DIMENSION, SIGNS, PLAIN, true,
+                                                             ROUNDS, 0, false, PAIRS, GROUPS>>(
+      sweep, error);
+}
+
+/* LAUNCH::TUNED: whether rounds of Philox have code of their own, 7 or 10, in which draws of
+ * several words overlap; only without a field, for fours and what stands in for them on cubes. */
 template <class LAUNCH, int WIDTH, int DIMENSION, bool SIGNS, bool PLAIN, bool PAIRS = false,
           int GROUPS = 1>
 static enum gpumc_status
 ising_multispin_by_rounds(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  const bool fast = sweep->replicas.batch.rounds == 7;
-  if constexpr (DIMENSION == 2 && !SIGNS && PLAIN)
-    if (!sweep->rule.each)
-      return fast ? ising_multispin_together<LAUNCH, WIDTH, 7>(sweep, error)
-                  : ising_multispin_together<LAUNCH, WIDTH, 10>(sweep, error);
-  return fast ? LAUNCH::template launch<struct ising_multispin_kind<
-                    WIDTH, DIMENSION, SIGNS, PLAIN, true, 7, 0, false, PAIRS, GROUPS>>(sweep, error)
-              : LAUNCH::template launch<struct ising_multispin_kind<
-                    WIDTH, DIMENSION, SIGNS, PLAIN, true, 10, 0, false, PAIRS, GROUPS>>(sweep,
-                                                                                        error);
+  constexpr bool TUNED =
+      LAUNCH::TUNED && PLAIN && (WIDTH == ISING_MULTISPIN_VECTOR || PAIRS || GROUPS > 1);
+  if constexpr (!TUNED)
+    return ising_multispin_of_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, PLAIN, ISING_MULTISPIN_EITHER,
+                                     PAIRS, GROUPS>(sweep, error);
+  else if (sweep->replicas.batch.rounds == 7)
+    return ising_multispin_of_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, PLAIN, 7, PAIRS, GROUPS>(
+        sweep, error);
+  else
+    return ising_multispin_of_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, PLAIN, 10, PAIRS, GROUPS>(
+        sweep, error);
 }
 
 template <class LAUNCH, int WIDTH, int DIMENSION, bool SIGNS, bool PAIRS = false>

@@ -256,6 +256,10 @@ struct numbers {
   uint32_t number[GPUMC_WALK_UPDATES];
 };
 
+/* Rounds of Philox as the run asks for, with code for both; those without signs that go by energy
+ * have code for each. */
+enum { EITHER = 0 };
+
 template <uint32_t ROUNDS>
 static __device__ inline struct numbers
 draw(struct gpumc_random random, uint32_t replica, uint64_t time)
@@ -265,8 +269,11 @@ draw(struct gpumc_random random, uint32_t replica, uint64_t time)
   const struct gpumc_philox_group at =
       gpumc_philox_group(random, (uint32_t)(time >> 32), (uint32_t)time);
   const struct gpumc_philox_word word = gpumc_philox_word(&at, replica);
-  gpumc_philox_draw<ROUNDS>(&at, &word, gpumc_philox_label(random.key, word.first, label),
-                            numbers.number);
+  const uint2 of_label = gpumc_philox_label(random.key, word.first, label);
+  if constexpr (ROUNDS == EITHER)
+    gpumc_philox_draw_either(&at, &word, of_label, random.rounds, numbers.number);
+  else
+    gpumc_philox_draw<ROUNDS>(&at, &word, of_label, numbers.number);
   return numbers;
 }
 
@@ -419,22 +426,23 @@ extern "C" uint32_t ising_walker_warps(const struct ising_walker_walk *walk)
 
 typedef void walk_kernel(struct ising_walker_walk);
 
-template <int NEIGHBOURS, uint32_t ROUNDS> static walk_kernel *choose(bool signs, bool by_spin)
+template <int NEIGHBOURS> static walk_kernel *choose(bool signs, bool by_spin, uint32_t rounds)
 {
   if (signs)
-    return by_spin ? walk_shared<NEIGHBOURS, true, true, ROUNDS>
-                   : walk_shared<NEIGHBOURS, true, false, ROUNDS>;
-  return by_spin ? walk_shared<NEIGHBOURS, false, true, ROUNDS>
-                 : walk_shared<NEIGHBOURS, false, false, ROUNDS>;
+    return by_spin ? walk_shared<NEIGHBOURS, true, true, EITHER>
+                   : walk_shared<NEIGHBOURS, true, false, EITHER>;
+  if (by_spin)
+    return walk_shared<NEIGHBOURS, false, true, EITHER>;
+  return rounds == 7 ? walk_shared<NEIGHBOURS, false, false, 7>
+                     : walk_shared<NEIGHBOURS, false, false, 10>;
 }
 
 static walk_kernel *kernel_of(const struct ising_walker_walk *walk)
 {
   const bool signs = walk->tables.kind == ISING_SPIN_SIGNS, by_spin = walk->by_spin != 0;
   const uint32_t rounds = walk->replicas.batch.rounds;
-  if (walk->replicas.dimension == 2)
-    return rounds == 7 ? choose<4, 7>(signs, by_spin) : choose<4, 10>(signs, by_spin);
-  return rounds == 7 ? choose<6, 7>(signs, by_spin) : choose<6, 10>(signs, by_spin);
+  return walk->replicas.dimension == 2 ? choose<4>(signs, by_spin, rounds)
+                                       : choose<6>(signs, by_spin, rounds);
 }
 
 static cudaError_t allow_memory(walk_kernel *kernel, size_t bytes)
