@@ -8,9 +8,9 @@
  * selections before AVX-512. */
 #pragma GCC optimize("no-trapping-math")
 #if defined(__x86_64__) && !defined(__FMA__)
-/* At x86-64-v2 calls of fma() take most of the time. More optimisation gains 5 to 8 %
- * (over-relaxation in single precision 18 %), and costs a minute of compiling. With this one GCC
- * does not see that loops over the lanes of a vector set all of them. */
+/* At x86-64-v2 calls of fma() take most of the time. More optimisation gains 1 %, and takes half as
+ * long again to compile. With this one GCC does not see that loops over the lanes of a vector set
+ * all of them. */
 #pragma GCC optimize("O1")
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif

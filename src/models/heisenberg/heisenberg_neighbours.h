@@ -44,6 +44,14 @@ GPUMC_INLINE __m256i mask_of(uint32_t where)
 }
 #endif
 
+/* For functions that would go lane by lane without masks: copies of these in every loop would take
+ * two thirds of the time to compile. */
+#if defined(__AVX2__)
+#define MASKED GPUMC_INLINE
+#else
+#define MASKED static __attribute__((noinline))
+#endif
+
 /* Returns from[i] for the lanes of `where`, the only ones that are read, and otherwise[i] for
  * others. */
 GPUMC_INLINE reals load_where(uint32_t where, const REAL *from, reals otherwise)
@@ -85,7 +93,7 @@ GPUMC_INLINE lanes select_where(uint32_t where, lanes a, lanes b)
 }
 
 /* Returns v[index[i]]. AVX2 has this only for 32 bits: there a 64-bit index names two halves. */
-GPUMC_INLINE reals permute(reals v, lanes index)
+MASKED reals permute(reals v, lanes index)
 {
 #if defined(__AVX512F__)
   return sizeof(REAL) == sizeof(uint32_t)
@@ -183,6 +191,17 @@ GPUMC_INLINE struct block block_at(const struct gpumc_checkerboard *lattice,
   return block;
 }
 
+/* The same as load_shifted() for any sites. */
+MASKED void
+load_around(uint32_t all, const REAL *at, uint32_t around, const REAL *at_around, reals near[PARTS])
+{
+#pragma GCC unroll 8
+  for (size_t p = 0; p < PARTS; p++) {
+    const reals usual = load_where((all & ~around) >> p * WIDTH, at + p * WIDTH, (reals){0});
+    near[p] = load_where(around >> p * WIDTH, at_around + p * WIDTH, usual);
+  }
+}
+
 /* Loads near[PARTS]: the values from `at` on, and for the sites `around` those from at_around
  * on. */
 GPUMC_INLINE void load_shifted(uint32_t all, const REAL *at, uint32_t around, const REAL *at_around,
@@ -194,11 +213,7 @@ GPUMC_INLINE void load_shifted(uint32_t all, const REAL *at, uint32_t around, co
       near[p] = load_reals(at + p * WIDTH);
     return;
   }
-#pragma GCC unroll 8
-  for (size_t p = 0; p < PARTS; p++) {
-    const reals usual = load_where((all & ~around) >> p * WIDTH, at + p * WIDTH, (reals){0});
-    near[p] = load_where(around >> p * WIDTH, at_around + p * WIDTH, usual);
-  }
+  load_around(all, at, around, at_around, near);
 }
 
 /* Adds them to sum[PARTS]. */
@@ -210,6 +225,16 @@ add_shifted(uint32_t all, const REAL *at, uint32_t around, const REAL *at_around
 #pragma GCC unroll 8
   for (size_t p = 0; p < PARTS; p++)
     sum[p] += near[p];
+}
+
+/* Returns the sides of the vector `shift` sites into a block, whose same indices are at `at`. */
+MASKED reals load_sides_of(const struct block *block, const REAL *at, size_t row,
+                           const uint32_t shift)
+{
+  reals side = load_where(block->forward >> shift, at + 1, (reals){0});
+  side = load_where(block->back >> shift, at - 1, side);
+  side = load_where(block->forward_around >> shift, at + 1 - row, side);
+  return load_where(block->back_around >> shift, at + row - 1, side);
 }
 
 /* Computes side[PARTS] from same[PARTS], those of the same indices, which are loaded from `at`
@@ -231,13 +256,8 @@ GPUMC_INLINE void load_sides(const struct block *block, const REAL *at, size_t r
     return;
   }
 #pragma GCC unroll 8
-  for (size_t p = 0; p < PARTS; p++, at += WIDTH) {
-    const uint32_t shift = (uint32_t)(p * WIDTH);
-    side[p] = load_where(block->forward >> shift, at + 1, (reals){0});
-    side[p] = load_where(block->back >> shift, at - 1, side[p]);
-    side[p] = load_where(block->forward_around >> shift, at + 1 - row, side[p]);
-    side[p] = load_where(block->back_around >> shift, at + row - 1, side[p]);
-  }
+  for (size_t p = 0; p < PARTS; p++)
+    side[p] = load_sides_of(block, at + p * WIDTH, row, (uint32_t)(p * WIDTH));
 }
 
 /* One component of the neighbours of a chunk: those along x, if wanted, and all. */
