@@ -127,13 +127,11 @@ heisenberg_folded(const struct heisenberg_gpu_lattice *lattice, const struct hei
 
 /* ---- places ---- */
 
-/* With quenched couplings paired lattices of two and three dimensions have the same code. */
 template <class KIND>
 GPUMC_HOST_DEVICE static inline bool
 heisenberg_has(const struct heisenberg_gpu_lattice *lattice, int dimension)
 {
-  return KIND::PAIRED && !KIND::QUENCHED ? KIND::DIMENSION >= dimension
-                                         : lattice->dimension >= (uint32_t)dimension;
+  return KIND::PAIRED ? KIND::DIMENSION >= dimension : lattice->dimension >= (uint32_t)dimension;
 }
 
 /* Positions of the neighbours of a pair of sites in the other colour; `back` and `forth` are those

@@ -325,10 +325,8 @@ sweep_components(const struct heisenberg_gpu_sweep *sweep, struct gpumc_error *e
   const struct heisenberg_gpu_lattice *lattice = &sweep->replicas.lattice;
   if (lattice->row.value % HEISENBERG_PAIR != 0 || lattice->dimension == 1)
     return sweep_lattice<RULES, N, HEISENBERG_ANY, QUENCHED>(sweep, error);
-  if constexpr (!QUENCHED)
-    if (lattice->dimension == 2)
-      return sweep_lattice<RULES, N, 2, QUENCHED>(sweep, error);
-  return sweep_lattice<RULES, N, 3, QUENCHED>(sweep, error);
+  return lattice->dimension == 2 ? sweep_lattice<RULES, N, 2, QUENCHED>(sweep, error)
+                                 : sweep_lattice<RULES, N, 3, QUENCHED>(sweep, error);
 }
 
 template <class RULES, bool QUENCHED>
