@@ -37,11 +37,11 @@ def runs(build, begin=0):
 
 def run(build, chosen, seconds, jobs, minutes=None, environment=None):
     """Runs tests and returns name -> Run of those that ended by themselves. seconds: name -> what it took before; minutes: those that are still at
-    work then are ended, and the others are not begun."""
+    work then are ended, and the others are not begun. Those that `seconds` does not know come first."""
     build = pathlib.Path(build).absolute()
     threads = max(1, (os.cpu_count() or 1) // jobs)  # of each, so that they do not wait for one another
     command = ["ctest", "--test-dir", str(build), "-R", f"^({'|'.join(map(re.escape, chosen))})$", "-j", str(jobs), "--output-on-failure"]
-    tell_costs(build / "Testing/Temporary/CTestCostData.txt", seconds)
+    tell_costs(build / "Testing/Temporary/CTestCostData.txt", {name: seconds.get(name, 3600) for name in chosen})
     if minutes:
         command += ["--stop-time", (datetime.datetime.now() + datetime.timedelta(minutes=minutes)).strftime("%H:%M:%S")]
     times = build / "test-times.tsv"

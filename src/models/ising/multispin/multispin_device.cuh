@@ -103,7 +103,7 @@ launch_sweeps(const struct ising_multispin_sweep *sweep, struct gpumc_error *err
 }
 
 struct device_launch {
-  static constexpr bool TUNED = false;
+  static constexpr bool EITHER = false;
   template <class KIND>
   static enum gpumc_status
   launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)

@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
 }
 
 struct shared_launch {
-  static constexpr bool TUNED = true;
+  static constexpr bool EITHER = false;
   template <class KIND>
   static enum gpumc_status
   launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
@@ -148,7 +148,7 @@ struct shared_launch {
 
 /* Loads the code instead of launching it; a launch will report what fails. */
 struct shared_code {
-  static constexpr bool TUNED = true;
+  static constexpr bool EITHER = false;
   template <class KIND>
   static enum gpumc_status
   launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)

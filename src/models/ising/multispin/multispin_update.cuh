@@ -274,7 +274,7 @@ template <class LAUNCH, int WIDTH, int ROUNDS>
 static enum gpumc_status
 ising_multispin_together(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  if constexpr (ROUNDS != ISING_MULTISPIN_EITHER) {
+  if constexpr (WIDTH == ISING_MULTISPIN_VECTOR) {
     if (sweep->rule.zeros >= 4)
       return LAUNCH::template launch<
           struct ising_multispin_kind<WIDTH, 2, false, true, false, ROUNDS, 4>>(sweep, error);
@@ -299,16 +299,15 @@ ising_multispin_of_rounds(const struct ising_multispin_sweep *sweep, struct gpum
       sweep, error);
 }
 
-/* LAUNCH::TUNED: whether rounds of Philox have code of their own, 7 or 10, in which draws of
- * several words overlap; only without a field, for fours and what stands in for them on cubes. */
+/* LAUNCH::EITHER: whether sweeps in a field or by heat bath have the same code for 7 and 10 rounds
+ * of Philox. Code of their own is worth 3 to 10 % in multispin, 28 % on cubes, where more registers
+ * spill; in packed it is 1 to 2 % slower (docs/experiments.md#compile-time-and-kinds). */
 template <class LAUNCH, int WIDTH, int DIMENSION, bool SIGNS, bool PLAIN, bool PAIRS = false,
           int GROUPS = 1>
 static enum gpumc_status
 ising_multispin_by_rounds(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  constexpr bool TUNED =
-      LAUNCH::TUNED && PLAIN && (WIDTH == ISING_MULTISPIN_VECTOR || PAIRS || GROUPS > 1);
-  if constexpr (!TUNED)
+  if constexpr (LAUNCH::EITHER && !PLAIN)
     return ising_multispin_of_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, PLAIN, ISING_MULTISPIN_EITHER,
                                      PAIRS, GROUPS>(sweep, error);
   else if (sweep->replicas.batch.rounds == 7)

@@ -155,7 +155,7 @@ int ising_packed_strips_fit(const struct ising_multispin_sweep *sweep, size_t sh
 }
 
 struct strips_launch {
-  static constexpr bool TUNED = true;
+  static constexpr bool EITHER = true;
   template <class KIND>
   static enum gpumc_status
   launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)

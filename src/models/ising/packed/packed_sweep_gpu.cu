@@ -46,7 +46,7 @@ static uint32_t steps_of(const struct ising_multispin_replicas *replicas, uint32
 }
 
 struct packed_launch {
-  static constexpr bool TUNED = true;
+  static constexpr bool EITHER = true;
   template <class KIND>
   static enum gpumc_status
   launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
