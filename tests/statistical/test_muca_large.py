@@ -38,11 +38,13 @@ output: {output}
 
 
 class Large(unittest.TestCase):
-    def run_muca(self, folder, **what):
+    def run_muca(self, folder, warnings=(), **what):
+        """Checks that these warnings, and no others, keep the result from being trusted."""
         output = pathlib.Path(folder) / "run.h5"
         gpumc.run_config(CONFIG.format(output=output, **what), folder, timeout=850)
         with h5py.File(output) as file:
-            self.assertEqual(file["summary"].attrs["trusted"], 1)
+            self.assertEqual(sorted(name for name in file["summary"].attrs if name.endswith("_warning")), sorted(warnings))
+            self.assertEqual(file["summary"].attrs["trusted"], int(not warnings))
         return gpumc.summary(output)
 
     def test_density_of_states(self):
@@ -58,7 +60,7 @@ class Large(unittest.TestCase):
 
     def test_range_of_energies(self):
         with gpumc.folder() as folder:
-            found = self.run_muca(folder, side=64, measurements=1000,
+            found = self.run_muca(folder, ["range_warning", "undetermined_warning"], side=64, measurements=1000,
                                   keys="range: {from: -1.7, to: -1.15}\n  beta: {from: 0.43, to: 0.45, step: 0.0005}")
         known = ~np.isnan(found["energy"])
         print(f"beta {found['beta'][known].min():.4f} to {found['beta'][known].max():.4f}")
