@@ -1,4 +1,4 @@
-"""What gpumc opens in HDF5 it lets go of, also where files are damaged; and nothing of ours leaks through HDF5."""
+"""What gpumc opens, in HDF5 and of files, it lets go of, also where files are damaged; and nothing of ours leaks through HDF5."""
 import os
 import pathlib
 import subprocess
@@ -57,6 +57,18 @@ class Handles(ProgramCase):
         self.lets_go("run", config, "--set", "seed=12", code=INVALID)
         self.lets_go("run", config, "--fresh")
 
+    def test_of_many_runs(self):
+        """Their axes are written in parts: more datasets come to axes that there are."""
+        self.lets_go("run", self.write("c.yaml", SMALL.replace("runs: 2", "runs: 200")))
+
+    def test_of_several_results(self):
+        config = self.write("c.yaml", SMALL)
+        for seed in 1, 2:
+            self.gpumc("run", config, "--quiet", "--set", f"seed={seed}", "-o", f"{seed}.h5")
+        self.lets_go("merge", "both.h5", "1.h5", "2.h5")
+        self.lets_go("compare", "1.h5", "2.h5")
+        self.lets_go("export", "both.h5")
+
     def test_of_couplings(self):
         config = self.write("c.yaml", GLASS)
         with h5py.File(self.path("c.h5"), "w") as file:
@@ -87,7 +99,7 @@ class Handles(ProgramCase):
         config = self.write("c.yaml", SMALL)
         self.gpumc("run", config, "--quiet")
         found = self.counted("info", "small.h5", GPUMC_HANDLES_KEPT="1")
-        for kind in "dataspaces", "datatypes", "lists":
+        for kind in "dataspaces", "datatypes", "lists", "descriptors":
             self.assertGreater(found[kind], self.none[kind])
 
 
