@@ -3,17 +3,21 @@
 # stops there, with their messages.
 set(GPUMC_CUDA AUTO CACHE STRING "CUDA backend: AUTO (where there is a toolkit), ON or OFF")
 set_property(CACHE GPUMC_CUDA PROPERTY STRINGS AUTO ON OFF)
-# For the GPUs of this machine; where there is none, for those of 8.0 and 9.0 and, by PTX, newer ones: login nodes build
-# for their compute nodes. Packages, which are for the GPUs of others, name those.
+# For the GPUs of this machine that nvcc knows and gpumc can use (8.0 and newer); where there is none, for those of 8.0 and 9.0
+# and, by PTX, newer ones: login nodes build for their compute nodes. Packages, which are for the GPUs of others, name those.
 function(gpumc_find_architectures variable)
   set(architectures "")
   execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
     OUTPUT_VARIABLE found ERROR_QUIET RESULT_VARIABLE failed)
+  execute_process(COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET)
   if(NOT failed)
     string(REGEX MATCHALL "[0-9]+[.][0-9]" found "${found}")
+    string(REGEX MATCHALL "[0-9]+" known "${known}")
     foreach(capability IN LISTS found)
-      string(REPLACE "." "" capability "${capability}")
-      list(APPEND architectures "${capability}-real")
+      string(REPLACE "." "" number "${capability}")
+      if(capability VERSION_GREATER_EQUAL 8.0 AND number IN_LIST known)
+        list(APPEND architectures "${number}-real")
+      endif()
     endforeach()
     list(REMOVE_DUPLICATES architectures)
   endif()
@@ -23,13 +27,6 @@ function(gpumc_find_architectures variable)
   set(${variable} "${architectures}" PARENT_SCOPE)
 endfunction()
 
-if(NOT "$ENV{CUDAARCHS}" STREQUAL "")
-  set(gpumc_cuda_architectures "$ENV{CUDAARCHS}")
-else()
-  gpumc_find_architectures(gpumc_cuda_architectures)
-endif()
-set(GPUMC_CUDA_ARCHITECTURES "${gpumc_cuda_architectures}" CACHE STRING
-  "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES; by default those of this machine, else code for 8.0 and 9.0, PTX for newer ones")
 set(gpumc_cuda_minimum 12.0)
 set(gpumc_with_cuda OFF)
 set(gpumc_cuda_toolkit "")
@@ -48,6 +45,13 @@ if(GPUMC_CUDA)
     set(gpumc_cuda_why_not "nvcc ${CUDAToolkit_VERSION} does not work here (-DGPUMC_CUDA=ON says why)")
   endif()
   if(CUDAToolkit_FOUND AND (CMAKE_CUDA_COMPILER OR NOT GPUMC_CUDA STREQUAL "AUTO"))
+    if(NOT "$ENV{CUDAARCHS}" STREQUAL "")
+      set(gpumc_cuda_architectures "$ENV{CUDAARCHS}")
+    else()
+      gpumc_find_architectures(gpumc_cuda_architectures)
+    endif()
+    set(GPUMC_CUDA_ARCHITECTURES "${gpumc_cuda_architectures}" CACHE STRING
+      "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES; by default those of this machine, else code for 8.0 and 9.0, PTX for newer ones")
     set(CMAKE_CUDA_ARCHITECTURES ${GPUMC_CUDA_ARCHITECTURES})
     enable_language(CUDA)
     set(gpumc_with_cuda ON)

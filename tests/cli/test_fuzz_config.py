@@ -171,7 +171,7 @@ def said(paths):
                             timeout=TIMEOUT_SECONDS, check=False)
     errors = result.stderr.decode("utf-8", errors="strict")
     assert result.returncode in (0, 2), f"exit {result.returncode} on {paths[0]} ...:\n{errors}"
-    return result.returncode, errors.splitlines()
+    return result.returncode, [line for line in errors.split("\n") if line]
 
 
 def validate(paths):

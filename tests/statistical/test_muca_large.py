@@ -43,7 +43,7 @@ class Large(unittest.TestCase):
         output = pathlib.Path(folder) / "run.h5"
         gpumc.run_config(CONFIG.format(output=output, **what), folder, timeout=850)
         with h5py.File(output) as file:
-            self.assertEqual(sorted(name for name in file["summary"].attrs if name.endswith("_warning")), sorted(warnings))
+            self.assertEqual(sorted(name for name in file["summary"].attrs if name.endswith("warning")), sorted(warnings))
             self.assertEqual(file["summary"].attrs["trusted"], int(not warnings))
         return gpumc.summary(output)
 

@@ -27,7 +27,7 @@ static void tell_unfinished(void)
     fprintf(stderr, "%s: left in case %zu, repeated by GPUMC_CASES=%s:%zu", running.loop,
             running.number, running.loop, running.number);
   if (running.loop != NULL && build != NULL && test != NULL)
-    fprintf(stderr, " ctest --test-dir %s -R '^%s$' --output-on-failure", build, test);
+    fprintf(stderr, " ctest --test-dir '%s' -R '^%s$' --output-on-failure", build, test);
   if (running.loop != NULL)
     fprintf(stderr, "\n");
   running.loop = NULL;
@@ -142,12 +142,24 @@ static void tell(const struct cases *cases)
           number_of("GPUMC_ROTATION", 0));
   for (size_t i = 0; i < cases->taken && i < CASES_SHOWN; i++)
     fprintf(stderr, "%s%zu", i == 0 ? " " : ", ", cases->shown[i]);
-  fprintf(stderr, cases->taken > CASES_SHOWN ? ", ...\n" : "\n");
+  fprintf(stderr, "%s; the longest, %zu, took %.1f s\n", cases->taken > CASES_SHOWN ? ", ..." : "",
+          cases->longest, cases->most);
+}
+
+/* The case at work, if there is one, has passed. */
+static void end_case(struct cases *cases)
+{
+  const double took = running.loop == NULL ? 0 : cpu_seconds() - cases->since;
+  if (took > cases->most) {
+    cases->most = took;
+    cases->longest = running.number;
+  }
+  running.loop = NULL;
 }
 
 bool cases_more(struct cases *cases)
 {
-  running.loop = NULL;
+  end_case(cases);
   if (cases->pass == 1) {
     cases->total = cases->number;
     if (cases->total == 0)
@@ -168,7 +180,7 @@ bool cases_more(struct cases *cases)
 bool cases_take(struct cases *cases)
 {
   const size_t number = cases->number++;
-  running.loop = NULL;
+  end_case(cases);
   if (cases->pass == 1)
     return false;
   if (is_ordered()) {
@@ -181,6 +193,7 @@ bool cases_take(struct cases *cases)
   if (cases->taken < CASES_SHOWN)
     cases->shown[cases->taken] = number;
   cases->taken++;
+  cases->since = cpu_seconds();
   running.loop = cases->loop;
   running.number = number;
   return true;

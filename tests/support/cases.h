@@ -28,6 +28,8 @@ struct cases {
   size_t taken;
   size_t pass;               /* that is under way: 1 counts the cases, from 2 on they are taken */
   double begin, end;         /* CPU seconds, and the seconds on the clock at the latest */
+  double since, most;        /* CPU seconds: when the last one taken began, what the longest took */
+  size_t longest;            /* its number */
   size_t shown[CASES_SHOWN]; /* the first ones taken */
 };
 

@@ -15,6 +15,7 @@ import atexit
 import inspect
 import os
 import resource
+import shlex
 import sys
 import time
 import unittest
@@ -94,18 +95,19 @@ def _each(cases, loop, seconds):
 
 def _taken(cases, chosen, loop, seconds, is_told=True):
     """Yields the chosen cases until the time is up."""
-    begin, end, taken = _cpu(), time.monotonic() + WAITING * seconds, []
+    begin, end, taken, longest = _cpu(), time.monotonic() + WAITING * seconds, [], (0.0, None)
     try:
         for number in chosen:
             if taken and (_cpu() - begin >= seconds or time.monotonic() >= end):
                 break
             taken.append(number)
-            if not is_told:
-                yield cases[number]
-                continue
-            _running.append(f"{loop}:{number}")
+            before = _cpu()
+            if is_told:
+                _running.append(f"{loop}:{number}")
             yield cases[number]
-            _running.pop()
+            if is_told:
+                _running.pop()
+            longest = max(longest, (_cpu() - before, number), key=lambda case: case[0])
     except GeneratorExit:  # the case raised, or the loop was left
         if is_told:
             print(f"{loop}: left in case {taken[-1]}, repeated by {_repeating()}", file=sys.stderr)
@@ -114,14 +116,18 @@ def _taken(cases, chosen, loop, seconds, is_told=True):
     finally:
         if len(taken) < len(cases):
             shown = ", ".join(map(str, taken[:SHOWN])) + (", ..." if len(taken) > SHOWN else "")
-            print(f"{loop}: {len(taken)} of {len(cases)} cases (rotation {_rotation}): {shown}", file=sys.stderr)
+            print(f"{loop}: {len(taken)} of {len(cases)} cases (rotation {_rotation}): {shown}{_told(longest)}", file=sys.stderr)
+
+
+def _told(longest):
+    return "" if longest[1] is None else f"; the longest, {longest[1]}, took {longest[0]:.1f} s"
 
 
 def _repeating():
     """The command that repeats the case at work."""
     words = [f"GPUMC_CASES={','.join(_running)}"]
     if "GPUMC_TEST" in os.environ:
-        words.append(f"ctest --test-dir {os.environ.get('GPUMC_BUILD', 'build/release')} -R '^{os.environ['GPUMC_TEST']}$' --output-on-failure")
+        words.append(f"ctest --test-dir {shlex.quote(os.environ.get('GPUMC_BUILD', 'build/release'))} -R '^{os.environ['GPUMC_TEST']}$' --output-on-failure")
     return " ".join(words)
 
 

@@ -39,7 +39,7 @@ def run(build, chosen, seconds, jobs, minutes=None, environment=None):
     """Runs tests and returns name -> Run of those that ended by themselves. seconds: name -> what it took before; minutes: those that are still at
     work then are ended, and the others are not begun. Those that `seconds` does not know come first."""
     build = pathlib.Path(build).absolute()
-    threads = max(1, (os.cpu_count() or 1) // jobs)  # of each, so that they do not wait for one another
+    threads = max(2, (os.cpu_count() or 1) // jobs)  # of each: all cores would wait for one another
     command = ["ctest", "--test-dir", str(build), "-R", f"^({'|'.join(map(re.escape, chosen))})$", "-j", str(jobs), "--output-on-failure"]
     tell_costs(build / "Testing/Temporary/CTestCostData.txt", {name: seconds.get(name, 3600) for name in chosen})
     if minutes:
@@ -61,7 +61,25 @@ def tell_costs(file, seconds):
     file.write_text("".join(f"{line}\n" for line in [*others, *(f"{name} 1 {taken}" for name, taken in seconds.items())]) + "---\n")
 
 
+WITHOUT_TABLES = ":/", ":!/docs/gpu-tests.md", ":!/tests/validated.tsv"  # of what passed
+
+
 def commit():
-    """Short hash of the checkout, with + where files other than the tables of what passed have changed since."""
-    changed = output("git", "status", "--porcelain", "--", ".", ":!docs/gpu-tests.md", ":!tests/validated.tsv")
-    return output("git", "rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
+    """Short hash of the last commit that changed more than the tables of what passed, with + where files have changed since."""
+    changed = output("git", "status", "--porcelain", "--", *WITHOUT_TABLES)
+    return output("git", "log", "-1", "--format=%h", "--abbrev=12", "--", *WITHOUT_TABLES) + ("+" if changed else "")
+
+
+def rotation(commit=None):
+    """Which cases and tests have their turn, as support/measured.c has it: the number of commits, or one from the hash, of a commit without
+    Git or of a shallow clone, which does not know how many there were. 0: not a checkout of Git."""
+    if commit is not None:
+        return int(commit[:6], 16)
+    if os.environ.get("GPUMC_ROTATION"):
+        return int(os.environ["GPUMC_ROTATION"])
+    try:
+        if output("git", "rev-parse", "--is-shallow-repository") == "true":
+            return int(output("git", "rev-parse", "HEAD")[:6], 16)
+        return int(output("git", "rev-list", "--count", "HEAD"))
+    except (OSError, subprocess.CalledProcessError):
+        return 0

@@ -119,42 +119,65 @@ void kernel_case_fix_controls(const struct kernel_case *at, struct gpumc_ensembl
     plan->fixed[c] = isnan(at->model->control[c]) ? at->instance->value[c] : at->model->control[c];
 }
 
+/* All cases, in the order of the instances, with a model each of these. */
+enum { CASES_MOST = 128, INSTANCES = sizeof kernel_instances / sizeof *kernel_instances };
+static struct {
+  struct gpumc_model model[INSTANCES];
+  struct kernel_case of[CASES_MOST];
+  size_t count;
+} all;
+
 /* Returns false if the kernel does not take the instance or these keys. */
-static bool call(const struct kernel_instance *instance, const struct gpumc_model *model,
-                 const struct gpumc_kernel_ops *kernel, const char *with,
-                 void (*body)(const struct kernel_case *at), struct cases *cases)
+static bool add(const struct kernel_instance *instance, const struct gpumc_model *model,
+                const struct gpumc_kernel_ops *kernel, const char *with)
 {
   struct kernel_case at = {instance, model, kernel, with, {0}, false};
   if (!read_options(instance, kernel, with, &at.options))
     return false;
-  at.is_taken = cases_take(cases);
-  body(&at);
+  assert_true(all.count < CASES_MOST);
+  all.of[all.count++] = at;
   return true;
 }
 
-static void each_of(const struct kernel_instance *instance,
-                    void (*body)(const struct kernel_case *at), struct cases *cases)
+static void add_all_of(const struct kernel_instance *instance, const struct gpumc_model *model)
 {
-  struct gpumc_model model;
-  kernel_instance_open(instance, &model);
-  for (const struct gpumc_kernel_ops *const *kernel = model.ops->kernels; *kernel != NULL;
+  for (const struct gpumc_kernel_ops *const *kernel = model->ops->kernels; *kernel != NULL;
        kernel++) {
-    if (!kernel_is_examined(*kernel) || !call(instance, &model, *kernel, "", body, cases))
+    if (!kernel_is_examined(*kernel) || !add(instance, model, *kernel, ""))
       continue;
     for (size_t i = 0; i < sizeof variations / sizeof *variations; i++)
       if (strcmp(variations[i].variant, (*kernel)->variant) == 0 &&
-          !call(instance, &model, *kernel, variations[i].keys, body, cases) && test_device_is_cpu())
+          !add(instance, model, *kernel, variations[i].keys) && test_device_is_cpu())
         fail_msg("%s {%s} is refused", variations[i].variant, variations[i].keys);
   }
-  model.ops->destroy(&model);
+}
+
+/* Whether the instance is for the device under test. */
+static bool is_for_device(size_t instance)
+{
+  return !kernel_instances[instance].for_gpus || !test_device_is_cpu();
 }
 
 void kernel_cases_each(void (*body)(const struct kernel_case *at))
 {
   static const char disks[] = "1 1\n3 1.5\n2 4\n";
   write_file("disks.txt", disks, sizeof disks - 1);
+  all.count = 0;
+  for (size_t i = 0; i < INSTANCES; i++)
+    if (is_for_device(i)) {
+      kernel_instance_open(&kernel_instances[i], &all.model[i]);
+      add_all_of(&kernel_instances[i], &all.model[i]);
+    }
+  for (size_t c = 0; c < all.count; c++)
+    body(&all.of[c]);
   FOR_CASES (cases)
-    for (size_t i = 0; i < sizeof kernel_instances / sizeof *kernel_instances; i++)
-      if (!kernel_instances[i].for_gpus || !test_device_is_cpu())
-        each_of(&kernel_instances[i], body, &cases);
+    for (size_t c = 0; c < all.count; c++) {
+      struct kernel_case at = all.of[c];
+      at.is_taken = cases_take(&cases);
+      if (at.is_taken)
+        body(&at);
+    }
+  for (size_t i = 0; i < INSTANCES; i++)
+    if (is_for_device(i))
+      all.model[i].ops->destroy(&all.model[i]);
 }

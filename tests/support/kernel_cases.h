@@ -15,8 +15,8 @@ struct kernel_instance {
 /* The first in the list is small. */
 extern const struct kernel_instance kernel_instances[];
 
-/* `with`: the kernel's own keys, which `options` come from; "": none. `is_taken`: whether it is its
- * turn (cases.h); the body is called for the others too, so that it can tell what there is. */
+/* `with`: the kernel's own keys, which `options` come from; "": none. `is_taken`: the case is to be
+ * examined; before, all are shown as they are, so that a test can tell what there is. */
 struct kernel_case {
   const struct kernel_instance *instance;
   const struct gpumc_model *model;
@@ -26,7 +26,7 @@ struct kernel_case {
   bool is_taken;
 };
 
-/* Calls `body` for every case, once for each pass of cases.h. */
+/* Calls `body` for every case without taking it, then for those that are taken (cases.h). */
 void kernel_cases_each(void (*body)(const struct kernel_case *at));
 /* Returns whether the kernel is in this build and on the device under test. */
 bool kernel_is_examined(const struct gpumc_kernel_ops *kernel);

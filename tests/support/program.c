@@ -1,5 +1,5 @@
-/* The program of a folder of tests, build/release/tests/FOLDER_tests: all its test_NAME.c in one, which
- * saves more than a hundred links.
+/* The program of a folder of tests, build/release/tests/FOLDER_tests: all its test_NAME.c in one,
+ * which saves more than a hundred links.
  *
  *     unit_tests                             names them
  *     unit_tests unit_test_params            runs one
@@ -45,6 +45,6 @@ int main(int argc, char **argv)
     }
   if (argc < 2)
     return 0;
-  fprintf(stderr, "%s: no test %s; without arguments it names those that there are\n", argv[0], argv[1]);
+  fprintf(stderr, "%s: no test %s; run it without arguments to list them\n", argv[0], argv[1]);
   return 2;
 }

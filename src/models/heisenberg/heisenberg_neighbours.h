@@ -44,12 +44,12 @@ GPUMC_INLINE __m256i mask_of(uint32_t where)
 }
 #endif
 
-/* For functions that would go lane by lane without masks: copies of these in every loop would take
- * two thirds of the time to compile. */
-#if defined(__AVX2__)
-#define MASKED GPUMC_INLINE
-#else
+/* For functions that go lane by lane at x86-64-v2: copies of these in every loop would take two
+ * thirds of the time to compile. */
+#if defined(__x86_64__) && !defined(__AVX2__)
 #define MASKED static __attribute__((noinline))
+#else
+#define MASKED GPUMC_INLINE
 #endif
 
 /* Returns from[i] for the lanes of `where`, the only ones that are read, and otherwise[i] for

@@ -14,7 +14,7 @@ from .files import ResultError, remedy, scalar_text
 try:
     from xarray.backends import BackendArray
     from xarray.core import indexing
-except ImportError:  # the classes can be read all the same
+except ImportError:  # open() says so; what the classes read needs no xarray
     BackendArray = object  # type: ignore[misc, assignment]
 
 

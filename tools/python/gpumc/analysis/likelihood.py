@@ -146,7 +146,7 @@ class Problem:
                 return np.inf
             return self.solved(points, place, process, y).deviance[0] + self.expected(free)
 
-        from scipy import optimize  # a fifth of a second, and who draws a collapse has no need of it
+        from scipy import optimize  # takes 0.2 s to import, and drawing a collapse does not need it
 
         if start is None:
             start = self.start(points, deviance)
