@@ -49,11 +49,14 @@ class Job:
 
 
 def find(program: str | os.PathLike[str] | None = None) -> str:
-    """Path of the program: `program`, the environment variable GPUMC_PROGRAM, the first in PATH, or build/release/gpumc
-    of a source tree: that in which this package stands, or the working directory."""
+    """Path of the program: `program`, the environment variable GPUMC_PROGRAM, the one that was installed with this package, the
+    first in PATH, or build/release/gpumc of a source tree: that in which this package stands, or the working directory."""
     named = program or os.environ.get("GPUMC_PROGRAM")
-    trees = [folder / "build/release/gpumc" for folder in (pathlib.Path(__file__).resolve().parents[3], pathlib.Path.cwd())]
-    for path in [named] if named else [shutil.which("gpumc"), *trees]:
+    above = pathlib.Path(__file__).resolve().parents
+    trees = [folder / "build/release/gpumc" for folder in (above[3], pathlib.Path.cwd())]
+    # A wheel's package is in PREFIX/lib/python3.N/site-packages, and the program of the wheel in PREFIX/bin.
+    wheel = [above[4] / "bin/gpumc"] if above[1].name.endswith("-packages") else []
+    for path in [named] if named else [*wheel, shutil.which("gpumc"), *trees]:
         if path and shutil.which(os.fspath(path)):
             return os.fspath(path)
     raise FileNotFoundError(f"{named}: no such program" if named else
