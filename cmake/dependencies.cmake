@@ -1,5 +1,14 @@
 # libyaml, HDF5, zlib, cJSON, Random123, OpenMP, and CUDA's runtime where the build has CUDA: one interface
 # target.
+# GPUMC_BUNDLE: a folder with static libraries, from which nothing else than the C library is taken from the system, and with
+# what is installed next to the program for it: include, libexec/libgomp.so.1 and licences (tools/packaging/wheel makes it).
+set(GPUMC_BUNDLE "" CACHE PATH "Folder with static libraries, headers and licences to build a program with that needs no packages")
+if(GPUMC_BUNDLE)
+  list(PREPEND CMAKE_PREFIX_PATH ${GPUMC_BUNDLE})
+  set(ENV{PKG_CONFIG_LIBDIR} ${GPUMC_BUNDLE}/lib/pkgconfig)
+  set(HDF5_ROOT ${GPUMC_BUNDLE})
+  set(HDF5_USE_STATIC_LIBRARIES ON)
+endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(cjson REQUIRED IMPORTED_TARGET libcjson)

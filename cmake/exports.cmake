@@ -6,6 +6,9 @@ string(REGEX REPLACE ".*GPUMC_PLUGIN_ABI = ([0-9]+).*" "\\1" gpumc_plugin_abi "$
 
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS src/core/*.h src/models/lattice/*.h)
 list(FILTER headers EXCLUDE REGEX "_internal\\.h$")
+if(GPUMC_BUNDLE)
+  list(APPEND headers ${GPUMC_BUNDLE}/include/cjson/cJSON.h)
+endif()
 set(list ${CMAKE_CURRENT_BINARY_DIR}/generated/exports.list)
 set(versions ${CMAKE_CURRENT_BINARY_DIR}/generated/exports.versions)
 add_custom_command(OUTPUT ${list} ${versions}

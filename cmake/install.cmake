@@ -1,9 +1,12 @@
 # The program, its tools and documents; the library with the headers that a program needs to read
-# configurations, run tasks and read results, and gpumc.pc for its compiler's options.
-install(TARGETS gpumc_program gpumc)
+# configurations, run tasks and read results, and gpumc.pc for its compiler's options. A wheel has the components `program`
+# and `plugins`, everything else all.
+install(TARGETS gpumc_program COMPONENT program)
+install(TARGETS gpumc COMPONENT library)
 if(gpumc_modules)
-  install(TARGETS ${gpumc_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gpumc)
+  install(TARGETS ${gpumc_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gpumc COMPONENT program)
 endif()
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME plugins)
 install(DIRECTORY src/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc
   FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
 
@@ -36,7 +39,9 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gpumc-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/gpumc-config-version.cmake cmake/isa_levels.cmake
   DESTINATION ${gpumc_cmake_directory})
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME documents)
 install(PROGRAMS tools/check-disks tools/compare-papers tools/effective-samples tools/export-gsd tools/plot tools/predict-scaling
   tools/gpumc-python tools/report
   tools/simulate-balance tools/time-pa
@@ -66,6 +71,7 @@ if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
 else()
   set(manuals_default ON)
 endif()
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 option(GPUMC_MANUALS "Man pages and completions, for which the program is run during the build" ${manuals_default})
 if(GPUMC_MANUALS)
   set(manuals ${CMAKE_CURRENT_BINARY_DIR}/manuals)
@@ -81,12 +87,16 @@ if(GPUMC_MANUALS)
   install(FILES ${manuals}/completions/gpumc.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME plugins)
 # The library is static, so whoever links it links what it needs. The prefix is found from where
 # gpumc.pc is: `cmake --install --prefix` may put it anywhere.
 set(pc_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH pc_to_prefix /prefix/${pc_directory} /prefix)
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 set(pc_includes ${HDF5_INCLUDE_DIRS} ${RANDOM123_INCLUDE_DIR})
+if(GPUMC_BUNDLE)
+  set(pc_includes "\${includedir}/gpumc/third-party")
+endif()
 list(REMOVE_ITEM pc_includes /usr/include)
 list(REMOVE_DUPLICATES pc_includes)
 list(TRANSFORM pc_includes PREPEND -I)
@@ -105,5 +115,11 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 list(JOIN pc_includes " " pc_includes)
 list(JOIN pc_libraries " " pc_libraries)
+set(pc_requires "yaml-0.1 libcjson zlib")
+set(pc_libraries "-L\${libdir} -lgpumc ${pc_libraries}")
+if(GPUMC_BUNDLE) # plugins only
+  set(pc_requires "")
+  set(pc_libraries "")
+endif()
 configure_file(cmake/gpumc.pc.in gpumc.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gpumc.pc DESTINATION ${pc_directory})
