@@ -1,6 +1,8 @@
-"""Every file that names the version of gpumc names the one in CMake's project()."""
+"""Every file that names the version of gpumc names the one in CMake's project(); the wheel and the Python package alone
+agree in what they need and install."""
 import pathlib
 import re
+import tomllib
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -32,6 +34,13 @@ class Version(unittest.TestCase):
     def test_another_one_is_found(self):
         self.assertNotEqual(named("CITATION.cff", r"^cff-version: ([0-9.]+)$"), VERSION)
         self.assertEqual(named("CITATION.cff", r"^revision: ([0-9.]+)$"), "no version")
+
+
+class Packages(unittest.TestCase):
+    def test_the_wheel_and_the_package_alone_are_the_same_to_python(self):
+        both = [tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"] for folder in (".", "tools/python")]
+        for key in ["name", "requires-python", "dependencies", "optional-dependencies", "scripts"]:
+            self.assertEqual(both[0][key], both[1][key], key)
 
 
 if __name__ == "__main__":
