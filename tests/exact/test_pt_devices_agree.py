@@ -1,13 +1,15 @@
 """Parallel tempering gives the same numbers on two devices, however each of them works: every numeric
 dataset of the result files, bit for bit; and a run begun on one is finished on the other. Control: another
 seed gives others.
+
+CTest: cases 25 s
 """
 import pathlib
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import two_devices
+from support import cases, two_devices
 from support.results import assert_same_numbers
 
 CONFIG = """\
@@ -114,7 +116,7 @@ class Agreement(two_devices.TwoDevices):
         self.fail("no end after 1000 units")
 
     def test_every_case(self):
-        for title, case in CASES.items():
+        for title, case in cases.of(CASES.items()):
             with self.subTest(title):
                 self.check(title, case)
 

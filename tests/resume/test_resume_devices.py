@@ -1,6 +1,9 @@
 """A run that is stopped or killed on one device and continued on another ends with the numbers of the
 uninterrupted run. Control: another seed ends with others.
+
+CTest: cases 8 s
 """
+import itertools
 import pathlib
 import random
 import signal
@@ -9,7 +12,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import two_devices
+from support import cases, two_devices
 from support.program import ProgramCase
 from support.results import assert_same_numbers, numbers
 
@@ -110,26 +113,24 @@ class AcrossDevices(ProgramCase):
         return self.startup[name]
 
     def for_every_case(self, body):
-        for title in CONFIGS:
-            for first, second in PAIRS:
-                with self.subTest(title, first=first, second=second):
-                    self.begin(title)
-                    body(first, second)
+        for title, (first, second) in cases.of(itertools.product(CONFIGS, PAIRS)):
+            with self.subTest(title, first=first, second=second):
+                self.begin(title)
+                body(first, second)
 
     def test_uninterrupted(self):
         self.for_every_case(lambda first, second: self.finish(second))
 
     def test_chains_begun_on_the_first(self):
-        for title in CHAINS:
-            for units in 1, 2:
-                with self.subTest(title, units=units):
-                    self.begin(title)
-                    for _ in range(units):
-                        self.assertTrue(self.one_unit_on(two_devices.A))
-                    self.assertRegex(self.finish(two_devices.B).err, r"resuming at \d+ %")
+        for title, units in cases.of(itertools.product(CHAINS, [1, 2])):
+            with self.subTest(title, units=units):
+                self.begin(title)
+                for _ in range(units):
+                    self.assertTrue(self.one_unit_on(two_devices.A))
+                self.assertRegex(self.finish(two_devices.B).err, r"resuming at \d+ %")
 
     def test_another_seed_is_noticed(self):
-        for title in {**CONFIGS, **CHAINS}:
+        for title in cases.of({**CONFIGS, **CHAINS}):
             with self.subTest(title):
                 self.begin(title)
                 self.gpumc("run", self.config, "--device", two_devices.B, "--set", "seed=20170802")

@@ -18,6 +18,7 @@ from support.program import LONG, OK, STOPPED, wait_for
 from support.resume import KILLS_IN_A_ROW, ResumeCase
 from support.results import assert_same_numbers
 
+LONGER = LONG.replace("sweeps: 200", "sweeps: 2000")  # so that a GPU has not ended it before the launcher passes a signal on
 # With four replicas of each value, a process's own replicas have separate generators; their states belong to a checkpoint.
 GENERATORS = CHAINS + "kernel: {variant: tiled, tile: 8, hits: 2, generator: lcg64}\n"
 KILLED = {"pa": SECONDS, "canonical": CHAINS, "mpmc": DISKS, "pt": TEMPERING, "pa_places": PLACES, "muca": TABLES}
@@ -37,7 +38,7 @@ CONTINUED = {
 class Stopped(MpiCase):
     def stopped_by(self, number, rank):
         for kind in mpi.LAUNCHERS:
-            config = self.write("c.yaml", LONG)
+            config = self.write("c.yaml", LONGER)
             process = self.begin(kind, 3, "run", config, "--threads", 1)
             wait_for(self.path("small.h5.partial"), process)
             self.assertTrue(self.signal_rank(3, rank, number))
@@ -61,7 +62,7 @@ class Stopped(MpiCase):
     def test_by_a_user_signal_to_the_launcher(self):
         """The launcher of MPICH 4.0 returns 0 after one in twenty of such signals, whatever its processes return."""
         for kind in mpi.LAUNCHERS:
-            config = self.write("c.yaml", LONG)
+            config = self.write("c.yaml", LONGER)
             process = self.begin(kind, 3, "run", config, "--threads", 1)
             wait_for(self.path("small.h5.partial"), process)
             process.send_signal(signal.SIGUSR1)
@@ -74,7 +75,7 @@ class Stopped(MpiCase):
 
     def test_by_the_time(self):
         for kind in mpi.LAUNCHERS:
-            done = self.mpirun(kind, 2, "run", self.write("c.yaml", LONG), "--max-time", "500 ms", code=STOPPED)
+            done = self.mpirun(kind, 2, "run", self.write("c.yaml", LONGER), "--max-time", "500 ms", code=STOPPED)
             self.assertEqual(done.err.count("checkpoint written"), 1, done.err)
             for name in self.names("small.h5*"):
                 self.path(name).unlink()
