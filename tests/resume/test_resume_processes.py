@@ -61,7 +61,10 @@ class Stopped(MpiCase):
 
     def test_by_a_user_signal_to_the_launcher(self):
         """The launcher of MPICH 4.0 returns 0 after one in twenty of such signals, whatever its processes return."""
-        for kind in mpi.LAUNCHERS:
+        kinds = [kind for kind in mpi.LAUNCHERS if mpi.passes_user_signals(kind)]
+        if not kinds:
+            self.skipTest("no launcher here passes SIGUSR1 on")
+        for kind in kinds:
             config = self.write("c.yaml", LONGER)
             process = self.begin(kind, 3, "run", config, "--threads", 1)
             wait_for(self.path("small.h5.partial"), process)

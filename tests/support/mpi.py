@@ -6,8 +6,11 @@ the reason: `require()`.
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 
 from support.device import PROGRAM
 
@@ -54,6 +57,27 @@ def environment(**more):
     # MPI libraries leave memory behind, which a sanitizer would report.
     kept["ASAN_OPTIONS"] = ":".join(filter(None, [kept.get("ASAN_OPTIONS"), "detect_leaks=0"]))
     return {**kept, **ENVIRONMENT, **more}
+
+
+def passes_user_signals(kind):
+    """Returns whether the launcher passes SIGUSR1 on to its processes, as most builds do."""
+    with tempfile.TemporaryDirectory(prefix="gpumc-test-") as folder:
+        begun = pathlib.Path(folder) / "begun"
+        process = subprocess.Popen(command(kind, 1, "sh", "-c", "trap 'exit 75' USR1; : > begun; while :; do sleep 0.05; done"), cwd=folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), start_new_session=True)
+        try:
+            end = time.monotonic() + 60
+            while not begun.exists() and time.monotonic() < end:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGUSR1)
+            process.wait(10)
+            return begun.exists()
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
 
 def require(kind=None):

@@ -142,8 +142,10 @@ update_colour(const struct ising_spin_gpu_sweep *arguments, const struct common 
 #pragma unroll 1
   for (uint32_t i = 0; i < common->rounds; i++, j += common->step) {
     const uint32_t block = block_at(strip, strips, j < own ? j : own - 1);
+    /* Lanes without a block look at words that nobody writes now; nothing is made of them. */
+    const uint32_t *looked_at = j < own ? words : other;
     uint32_t spins[ISING_SPIN_WORDS], flips[ISING_SPIN_WORDS];
-    flips_of<ROUNDS, MODE>(arguments, common, random, colour, block, lane, words, other, spins,
+    flips_of<ROUNDS, MODE>(arguments, common, random, colour, block, lane, looked_at, other, spins,
                            flips);
     for (uint32_t distance = 1; distance < lane.of; distance *= 2) {
 #pragma unroll
