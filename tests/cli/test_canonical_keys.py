@@ -1,6 +1,6 @@
 """Combinations of the keys of `canonical` that cannot be are told with their place and a remedy.
 
-CTest: cases 10 s
+CTest: cases 6 s
 """
 import json
 import pathlib

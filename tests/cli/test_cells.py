@@ -1,6 +1,6 @@
 """Each model x algorithm x kernel cell runs a tiny job, or is refused with the exact message.
 
-CTest: long, cases 6 s
+CTest: long, cases 3 s
 """
 import json
 import pathlib

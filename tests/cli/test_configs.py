@@ -1,6 +1,6 @@
 """Every configuration under configs/ is valid as it stands, and runs, shortened, to a complete file.
 
-CTest: long, cases 8 s
+CTest: long, cases 4 s
 """
 import glob
 import math

@@ -3,7 +3,7 @@
 T_c of L = 8, 16 and 24 with the corrections of the square Ising model is within four of its errors of 2.269185 (false alarm 1e-4), and
 these are below 0.005. Control: temperatures wrong by 2 %.
 
-CTest: release (a tool of Python alone), cases 8 s
+CTest: release (a tool of Python alone), cases 4 s
 """
 import json
 import os

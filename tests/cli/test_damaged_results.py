@@ -3,7 +3,7 @@ finds the same numbers. Bits are flipped, blocks swapped, zeroed and doubled, en
 
 support/fuzz.py has the number of damaged files (a few by default) and the seed.
 
-CTest: cases 8 s
+CTest: cases 4 s
 """
 import json
 import os

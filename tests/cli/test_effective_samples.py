@@ -1,6 +1,6 @@
 """tools/effective-samples: its estimator on series with known autocorrelation times, its extrapolation, and small runs of gpumc.
 
-CTest: release (a tool of Python alone), cases 6 s
+CTest: release (a tool of Python alone), cases 3 s
 """
 import json
 import math

@@ -6,7 +6,7 @@ a kernel that is not balanced, which the same comparisons reject.
 
 Comparisons are within 4.5 errors (false alarm 7e-6 each, below 2e-3 for all together).
 
-CTest: long, cases 8 s
+CTest: long, cases 4 s
 """
 import itertools
 import json

@@ -2,8 +2,6 @@
 
 Every file with an unknown key must be rejected; every line on stderr must name a place.
 support/fuzz.py has the number of files and the seed.
-
-CTest: cases 2 s
 """
 import os
 import pathlib

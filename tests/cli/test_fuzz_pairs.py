@@ -3,8 +3,6 @@ them with their places, and never does anything else.
 
 The keys come from `gpumc describe`, so that those of new plugins are drawn as well. support/fuzz.py
 has the number of configurations and the seed.
-
-CTest: cases 2 s
 """
 import itertools
 import json

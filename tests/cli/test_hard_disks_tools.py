@@ -1,6 +1,6 @@
 """tools/hard_disks.py, tools/check-disks, tools/export-gsd and the pictures of tools/plot, on files of hard disks that the program writes.
 
-CTest: release (tools of Python; runs of gpumc: cli_test_hard_disks_profiles), cases 8 s
+CTest: release (tools of Python; runs of gpumc: cli_test_hard_disks_profiles), cases 4 s
 """
 import importlib.machinery
 import importlib.util

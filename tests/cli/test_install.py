@@ -1,6 +1,6 @@
 """What is installed: a program elsewhere can be built with it; and what the build says of its commit.
 
-CTest: cases 8 s
+CTest: cases 4 s
 """
 import json
 import os

@@ -1,7 +1,7 @@
 """gpumc merge of parallel tempering: one file gives its own summary again, bit for bit, several give that of all
 samples, and files that do not belong together are refused.
 
-CTest: long, cases 8 s
+CTest: long, cases 4 s
 """
 import pathlib
 import sys

@@ -6,7 +6,7 @@ Null: merged averages are those of the canonical ensemble. Bounds are four repor
 looking; seeds are fixed. Negative controls: references at a temperature that is wrong by 1 %, the same file twice, and
 a file that is off by seven errors.
 
-CTest: long, cases 8 s
+CTest: long, cases 4 s
 """
 import json
 import pathlib

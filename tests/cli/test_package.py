@@ -1,6 +1,6 @@
 """The Debian package that CPack makes of a build: what it depends on, what is in it, and that the program in it runs.
 
-CTest: release (cli_test_package of the release build, cli_test_install), cases 8 s
+CTest: release (cli_test_package of the release build, cli_test_install), cases 4 s
 """
 import pathlib
 import re

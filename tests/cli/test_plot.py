@@ -1,6 +1,6 @@
 """tools/plot and the Python package on files written by hand in the documented format.
 
-CTest: first, release (cli_test_configs, cli_test_transition of the release build), long, cases 8 s
+CTest: first, release (cli_test_configs, cli_test_transition of the release build), long, cases 4 s
 """
 import json
 import os

@@ -1,6 +1,6 @@
 """Options of tools/plot: axes, styles, formats, campaigns, running tasks; and the catalogue of what a file has.
 
-CTest: release (a tool of Python alone), cases 8 s
+CTest: release (a tool of Python alone), cases 4 s
 """
 import os
 import pathlib

@@ -1,7 +1,7 @@
 """Plugins: shared objects built against an installed gpumc, found by name or path, used as what is built in, and recorded
 in results.
 
-CTest: cases 8 s
+CTest: cases 4 s
 """
 import json
 import os

@@ -1,7 +1,7 @@
 """The Python package: its own tests (tools/python/tests, with pytest) in the environment build/python, into which
 tools/quickstart has installed it with pip.
 
-CTest: release (a tool of Python alone), cases 8 s
+CTest: release (a tool of Python alone), cases 4 s
 """
 import os
 import pathlib

@@ -1,6 +1,6 @@
 """gpumc-report: what stands on the page, and how a browser shows it (headless Chromium, where there is one).
 
-CTest: release (a tool of Python alone, cli_test_reports), cases 8 s
+CTest: release (a tool of Python alone, cli_test_reports), cases 4 s
 """
 import base64
 import json

@@ -1,6 +1,6 @@
 """plan, list, describe, schema, info and status: what they print, also as JSON.
 
-CTest: long, cases 6 s
+CTest: long, cases 3 s
 """
 import json
 import os

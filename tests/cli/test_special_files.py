@@ -1,6 +1,4 @@
 """Whatever is at a path of the user, no command hangs, no file of others is touched, and the message says what it is.
-
-CTest: cases 2 s
 """
 import itertools
 import json

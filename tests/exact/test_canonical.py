@@ -4,7 +4,7 @@ Null: averages are those of the canonical ensemble. Bounds are four reported sta
 tests/statistical/test_canonical_errors.py; seeds are fixed. Negative controls: references at a temperature that is
 wrong by 1 %.
 
-CTest: release (cli_test_configs, cli_test_canonical_keys), long, cases 6 s
+CTest: release (cli_test_configs, cli_test_canonical_keys), long, cases 3 s
 """
 import pathlib
 import shutil

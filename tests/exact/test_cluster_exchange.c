@@ -5,9 +5,7 @@
  * product of two exact ones, found from all 2^16 states. Replicas are drawn from equilibrium, every
  * pair an independent trial, and then exchange clusters and are swept in turn. Chi-square, its
  * bound the quantile at Z = 4.75 (Wilson and Hilferty), a false alarm in a million for each. Seeds
- * are fixed and were not chosen.
- *
- * CTest: cases 2 s */
+ * are fixed and were not chosen. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

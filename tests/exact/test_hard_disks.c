@@ -12,7 +12,7 @@
  * is not shifted, disks that are not shuffled. Replicas are independent, and begin on the same
  * lattice; samples of a replica are some correlation times apart.
  *
- * CTest: release (exact_test_hard_disks_bits, exact_test_disks_kernels), cases 6 s */
+ * CTest: release (exact_test_hard_disks_bits, exact_test_disks_kernels), cases 3 s */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

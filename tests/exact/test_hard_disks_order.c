@@ -9,7 +9,7 @@
  *
  * Control: without the disks from three diameters on, the dilute states have other sums.
  *
- * CTest: cases 6 s */
+ * CTest: cases 3 s */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

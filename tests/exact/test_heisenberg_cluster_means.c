@@ -6,7 +6,7 @@
  * false alarm 0.4 %. Controls: the slow reference with bonds of a beta that is 2 % off, with biased
  * reflections, and without the ghost breaks the bound in energy or magnetization.
  *
- * CTest: release (exact_test_heisenberg_clusters), cases 6 s */
+ * CTest: release (exact_test_heisenberg_clusters), cases 3 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>

@@ -1,9 +1,7 @@
 /* Cluster moves of O(n) spins are those of the slow reference, which searches clusters breadth
  * first: the same spins, numbers of reflected ones and improved estimators after each sweep, bit
  * for bit, for every instruction set and any number of threads, whether these have replicas of
- * their own or share a lattice.
- *
- * CTest: cases 2 s */
+ * their own or share a lattice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,9 +3,7 @@
  * portable form; small steps that are tuned meanwhile, and their acceptance; in a moved temperature
  * and in a moved field; on lattices of one to three dimensions that fit into a GPU's shared memory
  * and that do not, in tiles or in device memory; and with quenched couplings, where replicas are
- * compared, too.
- *
- * CTest: cases 2 s */
+ * compared, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

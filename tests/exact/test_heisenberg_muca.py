@@ -16,7 +16,7 @@ were set before these runs.
 Negative controls: a density of states that is tilted by a twentieth of a logarithm over its range; that of spins whose
 polar angle, not its cosine, is uniform; and other temperatures and fields.
 
-CTest: release (exact_test_heisenberg_walk, resume_test_resume_heisenberg), cases 6 s
+CTest: release (exact_test_heisenberg_walk, resume_test_resume_heisenberg), cases 3 s
 """
 import math
 import pathlib

@@ -6,7 +6,7 @@ numerical derivatives, correlations from matrix elements between neighbouring or
 errors: 168 comparisons on a CPU, 224 on a GPU, false alarm 1.1 and 1.4 %. Negative control: at a temperature wrong by 1
 % the same bound is broken, in every test except two that have others. ln Z of pa: the mean of exp(ln Z) over runs.
 
-CTest: release (exact_test_heisenberg_kernels, exact_test_heisenberg_clusters), cases 8 s
+CTest: release (exact_test_heisenberg_kernels, exact_test_heisenberg_clusters), cases 4 s
 """
 import itertools
 import math

@@ -7,7 +7,7 @@ temperature 2 % off. Errors are smaller, far above T_c by a factor that is propo
 size in a lattice of any size, while the sum over clusters is one over many of them. At least 1.5 times as much is asked for
 at twice the size.
 
-CTest: release (exact_test_ising_improved, resume_test_resume_clusters), cases 8 s
+CTest: release (exact_test_ising_improved, resume_test_resume_clusters), cases 4 s
 """
 import math
 import pathlib

@@ -14,7 +14,7 @@
  * (Population annealing reweights them like every state, so it is not biased; two rows determine
  * such a state, so their share is at most 2^(2L - L^2), 2^-48 on an 8 x 8 lattice.)
  *
- * CTest: first, release (one sweep of each kernel: exact_test_ising_bits), cases 2 s */
+ * CTest: first, release (one sweep of each kernel: exact_test_ising_bits) */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
  * an inverse temperature 2 % too high, with flips that prefer one direction, and without the
  * ghost.
  *
- * CTest: release (a few sweeps of each kind: exact_test_ising_clusters), cases 2 s */
+ * CTest: release (a few sweeps of each kind: exact_test_ising_clusters) */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,6 @@
 /* Cluster moves are those of the slow reference, which searches clusters breadth first: the same
  * spins after each sweep, bit for bit, for every instruction set and any number of threads, whether
- * these have replicas of their own or share a lattice.
- *
- * CTest: cases 2 s */
+ * these have replicas of their own or share a lattice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

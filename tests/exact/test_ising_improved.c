@@ -6,9 +6,7 @@
  * error is the scatter of ROUNDS independent averages. Bound: t = 8 with 15 degrees of freedom, a
  * false alarm in a million for each of two quantities and six conditions. Seeds are fixed and were
  * not chosen. Negative controls: bonds of an inverse temperature 2 % too high, and without the
- * ghost.
- *
- * CTest: cases 2 s */
+ * ghost. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

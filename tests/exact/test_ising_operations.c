@@ -2,7 +2,7 @@
  * the slow reference: runs at temperatures of their own, exchange, overlaps, and all channels;
  * lattices whose rows are whole vectors, and lattices beyond the shared memory of a GPU's block.
  *
- * CTest: release, long, cases 2 s */
+ * CTest: release, long */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * fields of any size, random fields on top of a uniform one. Sweeps, measurements, exchanges and
  * overlaps are those of the slow reference, bit for bit.
  *
- * CTest: release (exact_test_ising_bits), long, cases 2 s */
+ * CTest: release (exact_test_ising_bits), long */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

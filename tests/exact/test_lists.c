@@ -4,7 +4,7 @@
  * kernel, repeated ones, all, and none. Controls: replicas differ, so one in the place of another
  * is noticed; and so is a list that is off by one.
  *
- * CTest: cases 30 s */
+ * CTest: cases 15 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

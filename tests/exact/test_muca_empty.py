@@ -7,7 +7,7 @@ there.
 
 Control: numbers of another sample. Seeds are fixed; bounds were set before these runs.
 
-CTest: release (resume_test_resume_muca), cases 8 s
+CTest: release (resume_test_resume_muca), cases 4 s
 """
 import pathlib
 import sys

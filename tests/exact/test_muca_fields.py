@@ -6,7 +6,7 @@ Null: as in test_muca_small.py. Mean squares of ln Omega are below LIMIT but for
 errors. Means of bins are within five errors, or within the rounding where all states of a bin have one energy. Negative
 controls: a density of states that is tilted by 0.2 over its range, other temperatures, and the middles of bins in place of their means.
 
-CTest: release (unit_test_multiples, resume_test_resume_muca), cases 8 s
+CTest: release (unit_test_multiples, resume_test_resume_muca), cases 4 s
 """
 import fractions
 import pathlib

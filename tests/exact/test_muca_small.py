@@ -10,7 +10,7 @@ independent points each fail in one run of a thousand. Seeds are fixed; bounds w
 Negative controls: a density of states that is wrong by a tenth of a logarithm over its range; another field, and other
 temperatures; bins read at their centres.
 
-CTest: release (cli_test_configs, exact_test_muca_start, resume_test_resume_muca), cases 8 s
+CTest: release (cli_test_configs, exact_test_muca_start, resume_test_resume_muca), cases 4 s
 """
 import math
 import pathlib

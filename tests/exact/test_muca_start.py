@@ -4,7 +4,7 @@ of some levels only. The file is part of a run's identity: one that changed, or 
 Bounds are exact or an order of magnitude wide. Negative control: a density of states that is wrong by a logarithm per
 level takes many iterations, while a good one takes a few.
 
-CTest: long, cases 6 s
+CTest: long, cases 3 s
 """
 import json
 import pathlib

@@ -10,7 +10,7 @@ are those of the exact curves within the errors of the single ones, and their er
 Control: numbers of another sample. A sample is the same, bit for bit, whichever other samples there are. Seeds are
 fixed; bounds were set before these runs.
 
-CTest: release (cli_test_configs, resume_test_resume_muca, unit_test_muca_join), cases 8 s
+CTest: release (cli_test_configs, resume_test_resume_muca, unit_test_muca_join), cases 4 s
 """
 import math
 import pathlib

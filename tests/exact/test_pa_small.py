@@ -3,7 +3,7 @@
 Null: the estimates are those of the exact partition function. Every bound is four or five standard
 errors, stated with each test; seeds are fixed. Negative controls: references that are wrong by 1 %.
 
-CTest: release (cli_test_configs, cli_test_pa_keys, statistical_test_pa_runs), cases 8 s
+CTest: release (cli_test_configs, cli_test_pa_keys, statistical_test_pa_runs), cases 4 s
 """
 import pathlib
 import sys

@@ -4,7 +4,7 @@ identity of Gaussian couplings.
 Every comparison is within four errors, which is exceeded by chance once in 16000. Controls: references wrong by 0.1 %,
 and times too early for equilibrium, are rejected.
 
-CTest: release, long, cases 2 s
+CTest: release, long
 """
 import itertools
 import os

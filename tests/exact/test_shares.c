@@ -5,7 +5,7 @@
  * replicas; so has one with other samples; the last one, if it takes the whole to be larger, counts
  * visits in other parts.
  *
- * CTest: cases 30 s */
+ * CTest: cases 15 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

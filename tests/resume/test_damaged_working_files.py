@@ -2,8 +2,6 @@
 seconds, with a message or the right numbers, and the run ends with those of an uninterrupted one, or says what is damaged.
 
 HDF5 reads metadata of a live file again and again while their checksum is wrong, with waits that double each time.
-
-CTest: cases 2 s
 """
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Runs with cluster moves that are killed or stopped end with the numbers of the uninterrupted run: canonical, and
 population annealing, whose clusters follow the temperature.
-
-CTest: cases 2 s
 """
 import itertools
 import pathlib

@@ -1,7 +1,7 @@
 """Parallel tempering that is killed or stopped at any instant ends with the numbers of the uninterrupted run:
 temperatures, walkers, half-filled sums, histograms and configurations are restored.
 
-CTest: long, cases 2 s
+CTest: long
 """
 import itertools
 import pathlib

@@ -11,7 +11,7 @@ their sizes scattering by 1.6 of the mean. Even an ideal error, from knowledge o
 4 dips in 8000 measurements, 1.3 with 67 and 1 in the limit (sums of a Poisson number of such dips), so no error can
 pass the gate of 8000 measurements. It is tested where dips are frequent.
 
-CTest: release, long, cases 8 s
+CTest: release, long, cases 4 s
 """
 import pathlib
 import sys

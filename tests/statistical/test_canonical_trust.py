@@ -3,7 +3,7 @@ that were measured before they were thermalized.
 
 Controls: the rule that would accept these, evaluated from the same files.
 
-CTest: release, long, cases 6 s
+CTest: release, long, cases 3 s
 """
 import itertools
 import pathlib

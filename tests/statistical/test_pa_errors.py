@@ -5,7 +5,7 @@ Null: (value - exact)/error has variance 1. The sum of 200 squares is then withi
 (false alarm 1e-4 per comparison). Control: errors that treat all replicas as independent are rejected at criticality,
 where siblings do not forget each other within a few steps.
 
-CTest: release (a few runs of each kind: cli_test_configs), long, cases 8 s
+CTest: release (a few runs of each kind: cli_test_configs), long, cases 4 s
 """
 import pathlib
 import sys

@@ -8,7 +8,7 @@
  * small steps whose width depends on the spin, so that both directions are not equally likely, and
  * a heat bath with its tail cut off. Seeds are fixed.
  *
- * CTest: cases 6 s */
+ * CTest: cases 3 s */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

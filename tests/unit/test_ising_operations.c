@@ -2,7 +2,7 @@
  * bonds and fields, against the slow reference: channels, exchange, overlaps, memory, and what
  * kernels of bits refuse.
  *
- * CTest: long, cases 2 s */
+ * CTest: long */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
