@@ -1,4 +1,4 @@
-"""run() and plan(): the program gpumc, called from Python."""
+"""run(), plan(), validate(), status() and describe(): the program gpumc, called from Python."""
 from __future__ import annotations
 
 import contextlib
@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -19,8 +20,10 @@ from .version import __version__
 if typing.TYPE_CHECKING:
     import xarray
 
+MISTAKE = 2  # exit code: the configuration has mistakes, or an option has
 STOPPED = 75  # exit code: stopped by a signal or the time limit, resumable
 LOOK_SECONDS = 0.5
+DICTIONARY = "gpumc-dictionary.yaml"  # the file that a dictionary is written to
 
 
 class ProgramError(Exception):
@@ -29,6 +32,26 @@ class ProgramError(Exception):
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
         self.code = code
+
+
+@dataclasses.dataclass(frozen=True)
+class Mistake:
+    """One mistake in a configuration: `message`, and its place in the file, None where the configuration is a dictionary."""
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return self.message if self.file is None else f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+
+class ConfigError(ProgramError):
+    """The configuration has mistakes: `mistakes`, all that were found."""
+
+    def __init__(self, mistakes: list[Mistake]) -> None:
+        super().__init__("\n".join(map(str, mistakes)), MISTAKE)
+        self.mistakes = mistakes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,8 +100,8 @@ def run(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str |
     program     path of gpumc (find())
 
     A complete result is left alone. An interrupt (the stop button of a notebook) makes the program write a checkpoint
-    and end; the same call continues. Raises ProgramError with the program's message if it fails, and FileNotFoundError where there is
-    no program.
+    and end; the same call continues. Raises ConfigError with the mistakes of the configuration, ProgramError with the program's message if it
+    fails otherwise, and FileNotFoundError where there is no program.
     """
     with _file_of(config) as path:
         options = _options(overrides, output, device)
@@ -89,8 +112,8 @@ def run(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str |
         command = [find(program), "run", path, "--quiet", *options, *more, *["--fresh"] * bool(fresh)]
         with progress.shown(outputs, show) as look:
             code, said = _watched(command, look)
-    if code not in (0, STOPPED):
-        raise ProgramError(said.strip() or f"gpumc exited with code {code}", code)
+        if code not in (0, STOPPED):
+            raise _error(said.strip() or f"gpumc exited with code {code}", code, path)
     if said.strip():
         warnings.warn(said.strip(), stacklevel=2)
     return Job(outputs, code == STOPPED, said)
@@ -98,22 +121,63 @@ def run(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str |
 
 def plan(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str | os.PathLike[str] | None = None, device: str | None = None,
          program: str | os.PathLike[str] | None = None, **overrides: typing.Any) -> dict[str, typing.Any]:
-    """What `gpumc plan --json` says: "tasks", each with its output, memory and time. Arguments as of run()."""
+    """What `gpumc plan --json` says: "tasks", each with its output, memory and time. Arguments and errors as of run()."""
     with _file_of(config) as path:
         return _plan(find(program), path, _options(overrides, output, device))
 
 
+def status(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str | os.PathLike[str] | None = None,
+           program: str | os.PathLike[str] | None = None, **overrides: typing.Any) -> dict[str, typing.Any]:
+    """What `gpumc status --json` says: "tasks", each with its output and its "state" ("done", "running", "resumable", "failed", "refused",
+    "not started"), and "counts" of the states. Arguments and errors as of run()."""
+    with _file_of(config) as path:
+        return _told(find(program), "status", path, *_options(overrides, output, None), needed="tasks", of=path)
+
+
+def validate(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str | os.PathLike[str] | None = None, device: str | None = None,
+             program: str | os.PathLike[str] | None = None, **overrides: typing.Any) -> list[str]:
+    """Check a configuration without running it. Returns the warnings, of results that would not be trusted and the like; arguments and
+    errors as of run(): ConfigError has the mistakes."""
+    with _file_of(config) as path:
+        found, = _told(find(program), "validate", path, *_options(overrides, output, device), needed="mistakes", of=path)
+        if not found["valid"]:
+            raise _error("\n".join(found["mistakes"]), MISTAKE, path)
+        return list(found["warnings"])
+
+
+def describe(name: str, *, plugin: str | os.PathLike[str] | None = None, program: str | os.PathLike[str] | None = None) -> dict[str, typing.Any]:
+    """What `gpumc describe NAME --json` says of a model or an algorithm ("config" and "kernel": of those keys): "keys" with types, units, ranges
+    and defaults, "observables", ... `plugin`: its name or path. Raises ProgramError for a name that is not known."""
+    more = [] if plugin is None else [f"--plugin={os.fspath(plugin)}"]
+    return _told(find(program), "describe", name, *more, needed="keys")
+
+
 def _plan(program, path, options):
+    return _told(program, "plan", path, *options, needed="tasks", of=path)
+
+
+def _told(program, command, *words, needed, of=None):
+    """What a command says in JSON, in which `needed` must be; of=PATH: of this configuration."""
     _compare_versions(program)
-    done = called(program, "plan", path, "--json", *options)
+    done = called(program, command, *words, "--json")
     try:
         found = json.loads(done.stdout)
     except json.JSONDecodeError:
         found = None
-    if isinstance(found, dict) and "tasks" in found:
+    if isinstance(found, (dict, list)) and needed in (found[0] if isinstance(found, list) and found else found):
         return found
-    said = done.stderr.strip() or f"it printed {done.stdout[:60]!r} instead of a plan; is it gpumc?"
-    raise ProgramError(said if done.stderr.strip() else f"{program}: {said}", done.returncode)
+    if said := done.stderr.strip():
+        raise _error(said, done.returncode, of)
+    raise ProgramError(f"{program}: it printed {done.stdout[:60]!r} instead of what {command} says; is it gpumc?", done.returncode)
+
+
+def _error(said, code, path):
+    """ConfigError where lines have the place of a mistake in the file `path`, else ProgramError."""
+    own = os.path.basename(path) == DICTIONARY if path else False
+    places = [re.fullmatch(r"(?:gpumc: error: )?(.+?):(\d+):(\d+): (.*)", line) for line in said.splitlines()]
+    if code != MISTAKE or not places or not all(places):
+        return ProgramError(said, code)
+    return ConfigError([Mistake(place[4]) if own else Mistake(place[4], place[1], int(place[2]), int(place[3])) for place in places])
 
 
 def called(program, *arguments):
@@ -150,7 +214,7 @@ def _file_of(config):
         return
     text = _json(config)  # JSON is YAML
     with tempfile.TemporaryDirectory(prefix="gpumc-") as folder:
-        path = os.path.join(folder, "config.yaml")
+        path = os.path.join(folder, DICTIONARY)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         yield path

@@ -43,6 +43,46 @@ def test_errors(tmp_path):
         gpumc.run(config(tmp_path), program="/nowhere/gpumc")
 
 
+def test_mistakes_have_places(tmp_path):
+    """Of a file its name, line and column; of a dictionary none, and not a path that is gone. All mistakes at once, of every function."""
+    path = tmp_path / "bad.yaml"
+    path.write_text("gpumc: 1\nseed: 1\nmodel: {name: isng2d, shape: [4, 4]}\nalgorithm: {name: pa, population: x, beta: {to: 1, step: 0.1}}\noutput: a.h5\n")
+    bad = {"gpumc": 1, "seed": 1, "model": {"name": "isng2d", "shape": [4, 4]},
+           "algorithm": {"name": "pa", "population": "x", "beta": {"to": 1, "step": 0.1}}, "output": "a.h5"}
+    for called in gpumc.validate, gpumc.plan, gpumc.run, gpumc.status:
+        with pytest.raises(gpumc.ConfigError) as caught:
+            called(path)
+        assert [(of.file, of.line, of.column) for of in caught.value.mistakes] == [(str(path), 3, 15), (str(path), 4, 35)]
+        assert "did you mean 'ising2d'" in caught.value.mistakes[0].message and str(caught.value).startswith(f"{path}:3:15: model.name")
+        with pytest.raises(gpumc.ConfigError) as caught:
+            called(bad)
+        assert [of.file for of in caught.value.mistakes] == [None, None] and "gpumc-dictionary" not in str(caught.value)
+        assert caught.value.code == 2
+
+
+def test_validate(tmp_path):
+    assert gpumc.validate(config(tmp_path)) == []
+    told, = gpumc.validate(conftest.config_of("canonical", tmp_path / "two.h5"))
+    assert "not trusted" in told
+    assert os.listdir(tmp_path) == []
+
+
+def test_status(tmp_path):
+    assert gpumc.status(config(tmp_path))["tasks"][0]["state"] == "not started"
+    gpumc.run(config(tmp_path), device="cpu", show=False)
+    found = gpumc.status(config(tmp_path))
+    assert found["tasks"][0] == {**found["tasks"][0], "state": "done", "output": str(tmp_path / "one.h5")} and found["counts"]["done"] == 1
+    assert gpumc.status(config(tmp_path), seed=2)["tasks"][0]["state"] == "refused"  # the result of another configuration
+
+
+def test_describe():
+    found = gpumc.describe("ising2d")
+    assert {"shape", "J", "h"} <= {key["name"] for key in found["keys"]} and found["kind"] == "model"
+    assert any(key["name"] == "seed" for key in gpumc.describe("config")["keys"])
+    with pytest.raises(gpumc.ProgramError, match="unknown name 'isng2d'"):
+        gpumc.describe("isng2d")
+
+
 def test_what_is_not_gpumc_is_named(tmp_path):
     for program_, message in (("/bin/echo", "/bin/echo: it printed .*is it gpumc"), ("/bin/true", "/bin/true: it printed ''")):
         with pytest.warns(UserWarning, match="is version unknown"), pytest.raises(gpumc.ProgramError, match=message):
