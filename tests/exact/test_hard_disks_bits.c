@@ -37,11 +37,11 @@ static const struct {
     {400, 0.72, 0.25, 0.16, false, {8, true, true, true}},
     {500, 0.6, 4.0, 0.16, true, {5, true, true, true}},
     {1200, 0.65, 1.0, 0.16, true, {4, true, true, true}},
-    {2800, 0.5, 1.0, 0.16, true, {9, false, true, true}}, /* threads share a replica */
+    {2800, 0.5, 1.0, 0.16, true, {9, false, true, true}}, /* SHARED by threads */
     {300, 0.6, 1.0, 0.16, true, {4, true, false, true}},
     {300, 0.6, 1.0, 0.16, true, {4, true, true, false}},
 };
-enum { CASES = sizeof cases / sizeof *cases };
+enum { CASES = sizeof cases / sizeof *cases, SHARED = 11 };
 
 static void open_case(size_t i, struct test_setting setting, struct disks *disks)
 {
@@ -88,39 +88,73 @@ static void sweep_plainly(size_t i, const struct disks *disks, uint32_t time, ui
   free(x);
 }
 
+static void compare_sweeps(size_t i, struct test_setting setting)
+{
+  static const uint32_t pieces[] = {1, 4, 12};
+  struct disks disks;
+  struct checkerboard_counts counts[RUNS] = {{0}};
+  open_case(i, setting, &disks);
+  uint8_t *plain = disks_replicas(&disks);
+  for (size_t p = 0, time = 0; p < 3; time += pieces[p++]) {
+    disks_sweep(&disks, pieces[p]);
+    sweep_plainly(i, &disks, (uint32_t)time, pieces[p], plain, counts);
+    uint8_t *replicas = disks_replicas(&disks);
+    disks_expect_same(i, &disks, plain, replicas, "sweeps", setting);
+    free(replicas);
+  }
+  for (size_t m = 0; m < RUNS; m++) {
+    const struct checkerboard_counts of = disks_counts(&disks, m);
+    if (of.accepted != counts[m].accepted || of.proposed != counts[m].proposed)
+      fail_msg("case %zu: %llu of %llu trials accepted, should be %llu of %llu", i,
+               (unsigned long long)of.accepted, (unsigned long long)of.proposed,
+               (unsigned long long)counts[m].accepted, (unsigned long long)counts[m].proposed);
+  }
+  free(plain);
+  disks_close(&disks);
+}
+
 static void sweeps_have_the_bits_of_plain_loops(void **state)
 {
   (void)state;
-  static const uint32_t pieces[] = {1, 4, 12};
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const size_t settings = test_settings(1, 4, true, setting);
   FOR_CASES (chosen)
     for (size_t i = 0; i < CASES; i++)
-      for (size_t k = 0; k < settings; k++) {
-        struct disks disks;
-        struct checkerboard_counts counts[RUNS] = {{0}};
-        if ((!test_device_is_cpu() && !cases[i].options.confine) || !cases_take(&chosen))
-          continue;
-        open_case(i, setting[k], &disks);
-        uint8_t *plain = disks_replicas(&disks);
-        for (size_t p = 0, time = 0; p < 3; time += pieces[p++]) {
-          disks_sweep(&disks, pieces[p]);
-          sweep_plainly(i, &disks, (uint32_t)time, pieces[p], plain, counts);
-          uint8_t *replicas = disks_replicas(&disks);
-          disks_expect_same(i, &disks, plain, replicas, "sweeps", setting[k]);
-          free(replicas);
-        }
-        for (size_t m = 0; m < RUNS; m++) {
-          const struct checkerboard_counts of = disks_counts(&disks, m);
-          if (of.accepted != counts[m].accepted || of.proposed != counts[m].proposed)
-            fail_msg("case %zu: %llu of %llu trials accepted, should be %llu of %llu", i,
-                     (unsigned long long)of.accepted, (unsigned long long)of.proposed,
-                     (unsigned long long)counts[m].accepted,
-                     (unsigned long long)counts[m].proposed);
-        }
-        free(plain);
-        disks_close(&disks);
-      }
+      for (size_t k = 0; k < settings; k++)
+        if ((test_device_is_cpu() || cases[i].options.confine) && cases_take(&chosen))
+          compare_sweeps(i, setting[k]);
+}
+
+static void threads_of_a_replica_wait_for_each_other(void **state)
+{
+  (void)state;
+  struct test_setting setting = test_setting();
+  setting.threads = 4; /* more than three replicas for each would have threads of their own */
+  compare_sweeps(SHARED, setting);
+}
+
+/* Nothing is in the way of one disk, and a trial that does not take place is not counted; confined
+ * to its cell it is refused at times. */
+static void trials_of_a_disk_alone_are_accepted(void **state)
+{
+  (void)state;
+  for (int confine = 0; confine < 2; confine++) {
+    struct disks disks;
+    if (!test_device_is_cpu() && !confine)
+      continue;
+    disks_open(
+        &(struct disks_job){.settings = {.particles = 1, .packing_fraction = 0.05, .aspect = 1.0},
+                            .variant = "checkerboard",
+                            .options = {4, true, true, confine != 0},
+                            .move_size = 0.49,
+                            .seed = 42},
+        test_setting(), &disks);
+    disks_sweep(&disks, 200);
+    const struct checkerboard_counts counts = disks_counts(&disks, 0);
+    assert_true(counts.accepted > 200);
+    assert_int_equal(counts.accepted == counts.proposed, confine == 0);
+    disks_close(&disks);
+  }
 }
 
 static void replicas_come_back_from_their_portable_form(void **state)
@@ -194,6 +228,8 @@ int main(void)
   test_device_require();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sweeps_have_the_bits_of_plain_loops),
+      cmocka_unit_test(threads_of_a_replica_wait_for_each_other),
+      cmocka_unit_test(trials_of_a_disk_alone_are_accepted),
       cmocka_unit_test(replicas_come_back_from_their_portable_form),
       cmocka_unit_test(replicas_are_copied_and_exchanged),
   };
