@@ -1,5 +1,6 @@
 """The documents: links lead to files and sections that exist, and files named in them exist; the README names every
-model, algorithm and kernel of the program; every page is in a menu of the site (docs/conf.py)."""
+model, algorithm and kernel of the program; every page is in a menu of the site (docs/conf.py);
+sections of the changelog are short."""
 import collections
 import json
 import os
@@ -71,6 +72,12 @@ class Documents(unittest.TestCase):
         entries = ["README", *(entry for menus in site["menus"].values() for pages in menus.values() for entry in pages)]
         pages = [document.relative_to(ROOT).with_suffix("").as_posix() for document in documents(ROOT)]
         self.assertEqual(sorted(entries), sorted(pages), "docs/conf.py has the menus")
+
+    def test_the_changelog_is_read_in_minutes(self):
+        for section in re.split(r"^(?=## )", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.M):
+            lines = section.splitlines()
+            self.assertLessEqual(len(lines), 140, lines[0])
+            self.assertEqual([line for line in lines if len(line) > 200], [])
 
     def test_the_readme_names_all_plugins(self):
         done = subprocess.run([PROGRAM, "list", "--json"], check=True, capture_output=True, text=True)
