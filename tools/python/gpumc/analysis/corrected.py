@@ -5,7 +5,11 @@ that is expected: about `PART` of the values themselves (of ln O where there is 
 `GLASS` times as large, of glasses (Pelissetto and Vicari, Phys. Rep. 368, 549 (2002); Hasenbusch, Phys. Rev. B 82, 174433 (2010); Baity-Jesi et al.,
 Phys. Rev. B 88, 224416 (2013)). B stands for all that decays faster: omega_2, 2 omega, and the analytic background of susceptibilities, L^-(2 - eta).
 
-T_c, nu, b, omega, the size of A and the length of f are drawn from their probability given the values (posterior.py), of all quantities together.
+Where L is larger than xi, corrections go with xi instead of L: A of xi/L may grow as (L/xi)^omega there, and is smooth in asinh(x / CROSSOVER), in which xi
+changes by the same factor everywhere. As large and as smooth as at T_c it would leave the bend of xi/L far from T_c to b and nu: nu of the square Ising model
+was up to five errors off.
+
+T_c, nu, b, omega, the size of A and the length of f of each quantity are drawn from their probability given the values (posterior.py), of all quantities together.
 A correction that looks like a shift of T_c leaves T_c as wide as that, although each fit nearby is narrow: averages of such fits had errors that were up to
 six times too small. Small sizes need not be left out: what they do not tell of larger ones is what A and B are unknown by.
 """
@@ -23,23 +27,30 @@ PART, WIDTH = 0.15, 0.5  # size of A, as a part of the values: the middle, and t
 PARTS = 0.05, 0.15, 0.5  # where a few must do
 GLASS = 4.0  # how much larger they are in glasses
 SECOND = 3.0  # size of B in sizes of A
+CROSSOVER = 0.5  # |x| at which L is about xi, of square and cubic lattices, where xi is about |t|^-nu / 2
 LEAST_LENGTH = 0.4  # of A and B, in units of the largest x
+FAR_LENGTH = 1.0  # of those of xi/L, in asinh(x / CROSSOVER)
 SIZE, LENGTH = 2.0, (0.2, 1.6)  # of f, in units of what a line leaves, and of the largest x
 SIZES, LENGTHS = (1.0, 3.0), (0.25, 0.4, 0.6, 0.9, 1.3)  # where a few must do
 LESS_LIKELY = 5.0  # deviance above the least of processes that do not take part
 NU = 0.2, 5.0  # where nu may be
 BEYOND = 0.3  # how far beyond the temperatures T_c may be, in units of their range
 PLACES, ONE_OVER_NU = 15, np.geomspace(0.4, 2.5, 6)  # where the search starts
+FOLLOWED, FOLLOWING = 4, 400  # places where walkers may begin that are followed to maxima, and by how many steps
 MOVES, LEAST_MOVES = 1.0, 250  # of each walker, for each replicate, and at least
 NOISE = 60  # replicates with noise alone
+LARGEST = 0.999  # correlation of two quantities that is fitted
 TAKEN = 20  # processes that are tried for the fitted curve
 FARTHEST = 4.0  # errors from a fit that its replicates of noise may be
 
 
 @dataclasses.dataclass(frozen=True)
 class Process(likelihood.Process):
-    """With corrections: `correction` is the size of A as a part of the values, with L^-omega."""
+    """With corrections: `correction` is the size of A at T_c as a part of the values, with L^-omega. Those of xi/L decay with xi, as |x|^-`nu`, instead of
+    L beyond `crossover`, in units of the largest x."""
     omega: float = 1.0
+    nu: float = 1.0
+    crossover: float = 0.2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,28 +64,41 @@ class Corrections:
 
 
 class Problem(likelihood.Problem):
-    """likelihood.Problem with A and B; `unit` is the size of the values."""
-    def __init__(self, kind, exponent, analytic, omegas, held, points):
+    """likelihood.Problem with A and B."""
+    def __init__(self, kind, exponent, analytic, omegas, held):
         super().__init__(kind, exponent, analytic, None, held)
         self.omegas = tuple(omegas)
         self.taken = []
-        squares = 2.0 if kind.sign > 0 else 1.0  # susceptibilities are squares of what orders: ln O has twice the corrections
-        self.unit = (GLASS if "overlap" in kind.dataset else 1.0) * (squares if kind.exponent else float(np.sqrt(np.mean(points.values ** 2))))
+        self.is_length = kind.dataset == "correlation_length"  # not of overlaps, whose corrections are GLASS times as large at T_c already
 
     def covariance(self, points, u, process, other=None):
         """Of f, and A L^-omega + B L^-(omega + 1)."""
         v = u if other is None else other
         shape = smoothing.near(u, v, 1.0, process.length)
-        smooth = shape if process.length >= LEAST_LENGTH else smoothing.near(u, v, 1.0, LEAST_LENGTH)
-        first = self.unit * process.correction * points.side ** -process.omega
-        second = SECOND * points.side ** -HIGHER * first
-        return process.size ** 2 * shape + smooth * (np.outer(first, first) + np.outer(second, second))
+        if self.is_length:
+            smooth = smoothing.near(np.arcsinh(u / process.crossover), np.arcsinh(v / process.crossover), 1.0, FAR_LENGTH)
+        else:
+            smooth = shape if process.length >= LEAST_LENGTH else smoothing.near(u, v, 1.0, LEAST_LENGTH)
+        (first, second), (first_other, second_other) = (self.sizes(points, places, process) for places in (u, v))
+        return process.size ** 2 * shape + smooth * (np.outer(first, first_other) + np.outer(second, second_other))
+
+    def sizes(self, points, u, process):
+        """Of A L^-omega and of B L^-(omega + 1) at each place."""
+        glass = GLASS if "overlap" in self.kind.dataset else 1.0
+        if self.is_length:
+            unit, length = np.abs(points.values), points.side * (1 + (u / process.crossover) ** 2) ** (-process.nu / 2)  # of L and xi the smaller one
+        elif self.kind.exponent:  # of logarithms; susceptibilities are squares of what orders, and have twice the corrections
+            unit, length = 2.0 if self.kind.sign > 0 else 1.0, points.side
+        else:
+            unit, length = np.sqrt(np.mean(points.values ** 2)), points.side
+        first = glass * process.correction * unit * length ** -process.omega
+        return first, SECOND * length ** -HIGHER * first
 
     def processes(self, points, place, models=None):
         """All of the list with their deviances, the most likely first; `models`: pairs of omega and part, None: all."""
         y = self.prepared(points, points.values)
         scale = smoothing.spread_of(self.columns(points, place, self.places(points, place)), y)
-        found = [Process(size * scale, length, part, omega) for omega, part in models or self.models()
+        found = [Process(size * scale, length, part, omega, 1 / place[likelihood.NU], crossover(points, place)) for omega, part in models or self.models()
                  for size in SIZES for length in LENGTHS]
         return sorted(((self.solved(points, place, process, y).deviance[0], process) for process in found), key=lambda pair: pair[0])
 
@@ -99,10 +123,15 @@ class Problem(likelihood.Problem):
         return [(omega, part) for omega in self.omegas for part in PARTS]
 
 
+def crossover(points, place):
+    """In units of the largest x."""
+    return CROSSOVER / np.max(np.abs(likelihood.scaled(points, place)))
+
+
 # --- what the numbers may be -----------------------------------------------------------------------
 
 class Posterior:
-    """Of T_c, 1/nu and b where they are free, of ln part and ln length of f, which all quantities have in common, and of omega where it is not known.
+    """Of T_c, 1/nu and b where they are free, of ln part and ln length of f of each quantity, and of omega where it is not known.
 
     Before the values are known T_c is anywhere between the temperatures or a little beyond, ln nu anywhere between those of NU, b 0 +- BEND_EXPECTED,
     ln part near that of PART, omega and the length anywhere in their ranges."""
@@ -113,15 +142,17 @@ class Posterior:
                      for problem, own, y in zip(problems, points, values)]
         self.y, self.noise = np.concatenate(values), _common_noise(points)
         free, omegas, self.count = self.first.free, self.first.omegas, len(self.first.free)
+        self.parts = self.count + 2 * np.arange(len(problems))  # columns of ln part, before those of ln length
         temperatures = np.concatenate([own.temperature for own in points])
         self.low, self.range = temperatures.min(), np.ptp(temperatures)
         own = [] if len(omegas) == 1 else [min(omegas)], [] if len(omegas) == 1 else [max(omegas)]
-        self.lows = np.array([*np.array([self.low - BEYOND * self.range, 1 / NU[1], -20.0])[free], *np.log([PART / 30, LENGTH[0]]), *own[0]])
-        self.highs = np.array([*np.array([self.low + (1 + BEYOND) * self.range, 1 / NU[0], 20.0])[free], *np.log([PART * 30, LENGTH[1]]), *own[1]])
+        self.lows = np.array([*np.array([self.low - BEYOND * self.range, 1 / NU[1], -20.0])[free], *np.log([PART / 30, LENGTH[0]] * len(problems)), *own[0]])
+        self.highs = np.array([*np.array([self.low + (1 + BEYOND) * self.range, 1 / NU[0], 20.0])[free], *np.log([PART * 30, LENGTH[1]] * len(problems)), *own[1]])
 
     def process(self, numbers, which=0):
-        part, length, *omega = numbers[self.count:]
-        return Process(self.size[which], float(np.exp(length)), float(np.exp(part)), omega[0] if omega else self.first.omegas[0])
+        part, length = np.exp(numbers[self.parts[which]:][:2])
+        omegas, place = self.first.omegas, self.first.whole(numbers[:self.count])
+        return Process(self.size[which], length, part, omegas[0] if len(omegas) == 1 else numbers[-1], 1 / place[likelihood.NU], crossover(self.points[which], place))
 
     def __call__(self, numbers):
         """ln of the probability."""
@@ -129,7 +160,7 @@ class Posterior:
             return -np.inf
         free = numbers[:self.count]
         place = self.first.whole(free)
-        deviance = self.first.expected(free) + ((numbers[self.count] - np.log(PART)) / WIDTH) ** 2
+        deviance = self.first.expected(free) + np.sum(((numbers[self.parts] - np.log(PART)) / WIDTH) ** 2)
         try:
             deviance += self.solved(place, numbers).deviance[0]
         except np.linalg.LinAlgError:
@@ -149,7 +180,7 @@ class Posterior:
     def places(self, place, random, count=posterior.PLACES):
         """Where it may be large: T_c and nu anywhere, or near `place`; all else near what is expected."""
         found = self.lows + (self.highs - self.lows) * random.random((count, len(self.lows)))
-        found[:, self.count] = np.log(PART) + WIDTH * random.normal(size=count)
+        found[:, self.parts] = np.log(PART) + WIDTH * random.normal(size=(count, len(self.parts)))
         free = self.first.free
         if likelihood.BEND in free:
             found[:, free.index(likelihood.BEND)] = 0.5 * random.normal(size=count)
@@ -158,9 +189,17 @@ class Posterior:
         found[near, :self.count] = place[free] + widths * random.normal(size=(near.sum(), self.count))
         return found
 
+    def followed(self, places):
+        """With what the likeliest FOLLOWED of them lead to."""
+        from scipy import optimize  # as in likelihood.py
+
+        likeliest = sorted(places, key=self)[-FOLLOWED:]
+        found = [optimize.minimize(lambda numbers: -self(numbers), start, method="Nelder-Mead", options={"maxfev": FOLLOWING}).x for start in likeliest]
+        return np.vstack([places, found])
+
     def drawn(self, place, random, count):
         """[number drawn, parameter], more than ten times `count`, and which `count` of them are taken."""
-        starts, logs = posterior.spread(self, self.places(place, random), random)
+        starts, logs = posterior.spread(self, self.followed(self.places(place, random)), random)
         found = posterior.sample(self, starts, logs, random, max(LEAST_MOVES, int(MOVES * count)))
         found = found.reshape(-1, found.shape[-1])
         return found, found[random.choice(len(found), count, replace=False)]
@@ -173,22 +212,29 @@ class Posterior:
 
 
 def _common_noise(points):
-    """Covariance of the values of several quantities. Those of one simulation are correlated: by one number for each pair, the mean correlation of the
-    replicates of the same point."""
+    """Covariance of the values of several quantities. Those of one simulation are correlated, those at different temperatures or of different simulations
+    are not."""
     roots = [np.linalg.cholesky(own.noise + 1e-13 * np.trace(own.noise) * np.eye(len(own.noise))) for own in points]
-    blocks = [[root @ other.T * _correlation(own, another) for other, another in zip(roots, points)] for root, own in zip(roots, points)]
+    blocks = [[root @ (_correlation(own, another)[:, None] * other.T) for other, another in zip(roots, points)] for root, own in zip(roots, points)]
     return np.block(blocks)
 
 
 def _correlation(points, others):
-    """0 of values at different temperatures."""
+    """Of two quantities at each place, by their replicates: for each size a smooth function of the temperature (arctanh of it is quadratic)."""
     if points is others:
-        return 1.0
+        return np.ones(len(points.side))
+    found = np.zeros(len(points.side))
     if points.side.shape != others.side.shape or np.any(points.side != others.side) or np.any(points.temperature != others.temperature):
-        return 0.0
+        return found
     first, second = (own.replicates - own.replicates.mean(0) for own in (points, others))
     scatter = np.sqrt(np.sum(first ** 2, 0) * np.sum(second ** 2, 0))
-    return float(np.mean(np.sum(first * second, 0)[scatter > 0] / scatter[scatter > 0])) if np.any(scatter > 0) else 0.0
+    raw = np.divide(np.sum(first * second, 0), scatter, out=np.zeros_like(scatter), where=scatter > 0)
+    for side in np.unique(points.side):
+        own = np.flatnonzero(points.side == side)
+        t = points.temperature[own] - points.temperature[own].mean()
+        bent = np.polynomial.Polynomial.fit(t, np.arctanh(np.clip(raw[own], -LARGEST, LARGEST)), 2)
+        found[own] = np.tanh(bent(t))
+    return found
 
 
 def together(problems, points, place, count, seed):

@@ -25,7 +25,7 @@ from . import points
 
 COLLAPSED = ("binder_parameter", "xi/L", "binder_overlap", "xi_overlap/L")
 LEAST_P = 0.05  # of a fit without a remark
-CALIBRATED = 0.005  # error of nu, as a part of it, below which the calibration has no campaigns; square Ising lattices of 8 to 64 gave 1.0154(31)
+CALIBRATED = 0.005  # error of nu, as a part of it, below which they are too small; square Ising lattices of 8 to 64 gave 1.0100(36)
 DRIFT = 2.0  # errors by which estimates may differ without a remark
 ENOUGH_SIZES = 4  # with which corrections may show
 ENOUGH_RATIO = 2.5  # of the largest size to the smallest, likewise
@@ -314,7 +314,7 @@ def _half_width(numbers):
 
 def _together(whole, best, seed):
     """`best` with T_c, nu and b of all these collapses, of quantities whose power of the size is known."""
-    problems = [corrected.Problem(curves_module.quantity_of(found.quantity, 2), None, found.analytic, found.corrections.omegas, (None,) * 3, found.points)
+    problems = [corrected.Problem(curves_module.quantity_of(found.quantity, 2), None, found.analytic, found.corrections.omegas, (None,) * 3)
                 for found in whole]
     place = np.array([best.t_c, 1 / best.nu, best.bend])
     numbers, weights, drawn = corrected.together(problems, [found.points for found in whole], place, len(best.replicates), [seed, len(whole)])
@@ -369,7 +369,7 @@ def _doubts(best, fits, exponents, quotients, results):
             if apart > DRIFT:
                 doubts.append(f"{name} by {whole[0].quantity} and by {other.quantity} differ by {apart:.1f} errors")
     if 0 < best.nu_error < CALIBRATED * best.nu:
-        doubts.append(f"nu: errors below {100 * CALIBRATED:g} % are not calibrated, and have been up to five times too small (docs/analysis.md)")
+        doubts.append(f"nu: errors below {100 * CALIBRATED:g} % are not calibrated, and have been up to three times too small (docs/analysis.md)")
     doubts += [f"T_c, nu: {remark}" for remark in best.remarks]
     for name, found in exponents.items():
         doubts += [f"{name}: {remark}" for remark in found.remarks if remark not in best.remarks]

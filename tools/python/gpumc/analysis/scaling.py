@@ -119,7 +119,7 @@ def collapse(results, quantity: str = "binder_parameter", *, t_c: float | None =
     held = (t_c, None if nu is None else 1 / nu, None if analytic else 0.0)
     if given is not None:
         held = given.t_c, 1 / given.nu, given.bend
-    problem = (corrected.Problem(kind, exponent, analytic, omega, held, points) if isinstance(omega, tuple) else
+    problem = (corrected.Problem(kind, exponent, analytic, omega, held) if isinstance(omega, tuple) else
                likelihood.Problem(kind, exponent, analytic, omega, held))
     place, process = problem.search(points)
     left_out = 0
