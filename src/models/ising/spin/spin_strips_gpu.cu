@@ -152,6 +152,7 @@ update_colour(const struct ising_spin_gpu_sweep *arguments, const struct common 
       for (int k = 0; k < ISING_SPIN_WORDS; k++)
         flips[k] |= __shfl_xor_sync(UINT32_MAX, flips[k], (int)distance);
     }
+    __syncwarp(); /* all lanes of a block have read its words */
     if (j < own && lane.number == 0) {
 #pragma unroll
       for (uint32_t k = 0; k < ISING_SPIN_WORDS; k++) {
