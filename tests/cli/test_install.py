@@ -122,6 +122,13 @@ class BuildInfo(ProgramCase):
         self.git("commit", "-q", "--allow-empty", "-m", "theirs", directory=self.directory)
         self.assertIn('GPUMC_COMMIT "unknown"', self.header())
 
+    def test_in_a_source_archive(self):
+        (self.source / "cmake").mkdir()
+        (self.source / "cmake/commit.txt").write_text("v1-2-gabcdef\n")
+        self.assertIn('GPUMC_COMMIT "v1-2-gabcdef"', self.header())
+        self.git("init", "-q")
+        self.assertIn(f'GPUMC_COMMIT "{self.commit()}', self.header())
+
 
 if __name__ == "__main__":
     cases.main()
