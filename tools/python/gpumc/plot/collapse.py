@@ -9,7 +9,6 @@ import textwrap
 import numpy as np
 
 from .. import measured
-from ..analysis import likelihood
 from . import style
 from .axes import PlainLog
 
@@ -42,6 +41,8 @@ def _wrapped(warnings, letters):
 
 
 def _draw(above, below, found):
+    from ..analysis import likelihood  # needs scipy, which other pictures do not
+
     points = found.points
     x = likelihood.scaled(points, np.array([found.t_c, 1 / found.nu, found.bend]))
     errors = np.sqrt(np.diag(points.noise))
