@@ -18,6 +18,12 @@ install(FILES src/plugin/layout.h src/plugin/layout.def src/plugin/none.def
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/plugin)
 install(FILES src/plugin/plugin_entry.c DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/plugin)
 install(DIRECTORY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gpumc/plugins)
+# Modules for the MPI and NCCL of another machine are compiled by its users; `gpumc doctor` has the commands.
+install(FILES src/mpi/mpi_module.c src/nccl/nccl_module.c DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/modules)
+file(RELATIVE_PATH to_includes /prefix/${CMAKE_INSTALL_LIBDIR}/gpumc /prefix/${CMAKE_INSTALL_INCLUDEDIR}/gpumc)
+file(RELATIVE_PATH to_sources /prefix/${CMAKE_INSTALL_LIBDIR}/gpumc /prefix/${CMAKE_INSTALL_DATADIR}/gpumc/modules)
+set_source_files_properties(src/cli/doctor.c PROPERTIES
+  COMPILE_DEFINITIONS "GPUMC_TO_INCLUDES=\"${to_includes}\";GPUMC_TO_MODULE_SOURCES=\"${to_sources}\"")
 include(CMakePackageConfigHelpers)
 set(config_libraries "")
 if(gpumc_with_cuda)

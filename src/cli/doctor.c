@@ -1,6 +1,8 @@
 /* gpumc doctor: what this program was built with, what this machine has, and what is missing. */
 #include <hdf5.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include <yaml.h>
 
@@ -103,6 +105,33 @@ static cJSON *libraries_json(void)
   return json;
 }
 
+/* Adds the command that compiles a module that is not there, if its source is installed. `needs`:
+ * of the compiler, what else it takes. */
+static void add_missing(cJSON *missing, const char *name, const char *compiler, const char *source,
+                        const char *needs)
+{
+  char path[PATH_MAX], folder[PATH_MAX], includes[PATH_MAX], sources[PATH_MAX];
+  struct gpumc_text text = {0};
+  if (gpumc_module_path(name, NULL, path, sizeof path) || !gpumc_module_folder(path, sizeof path) ||
+      realpath(path, folder) == NULL)
+    return;
+  gpumc_text_append(&text, "%s/" GPUMC_TO_INCLUDES, folder);
+  const bool have_includes = realpath(gpumc_text_string(&text), includes) != NULL;
+  gpumc_text_free(&text);
+  gpumc_text_append(&text, "%s/" GPUMC_TO_MODULE_SOURCES "/%s", folder, source);
+  const bool have_source = realpath(gpumc_text_string(&text), sources) != NULL;
+  gpumc_text_free(&text);
+  if (!have_includes || !have_source)
+    return;
+  gpumc_text_append(&text, "%s -shared -fPIC -O2 -I%s %s%s -o %s/%s", compiler, includes, sources,
+                    needs, folder, name);
+  cJSON *module = cJSON_CreateObject();
+  cJSON_AddStringToObject(module, "module", name);
+  cJSON_AddStringToObject(module, "command", gpumc_text_string(&text));
+  cJSON_AddItemToArray(missing, module);
+  gpumc_text_free(&text);
+}
+
 /* What has started this process, and the modules by which it could reach others. MPI itself stays
  * unopened. */
 static cJSON *processes_json(void)
@@ -132,6 +161,12 @@ static cJSON *processes_json(void)
       cJSON_AddBoolToObject(module, "cuda", cuda == GPUMC_MODULE_CUDA_YES);
     cJSON_AddItemToArray(modules, module);
   }
+  cJSON *missing = cJSON_AddArrayToObject(json, "missing");
+  add_missing(missing, "gpumc_openmpi.so", "mpicc", "mpi_module.c", "");
+  add_missing(missing, "gpumc_mpich.so", "mpicc", "mpi_module.c", "");
+  if (GPUMC_CUDA_TOOLKIT[0] != '\0')
+    add_missing(missing, "gpumc_nccl.so", "cc -I/usr/local/cuda/include", "nccl_module.c",
+                " -lnccl");
   return json;
 }
 
@@ -237,7 +272,8 @@ static void print_processes(const cJSON *processes)
   else
     printf("processes   started alone");
   if (cli_first(modules) == NULL)
-    printf("; no MPI module (docs/processes.md)");
+    printf("; no module for MPI%s",
+           cli_first(cli_member(processes, "missing")) ? "" : ": build with -DGPUMC_MPI=ON");
   cJSON_ArrayForEach(module, modules)
   {
     printf("%s%s", between, cli_text(module, "mpi"));
@@ -265,6 +301,14 @@ static void print_transfers(const cJSON *processes)
     between = ", ";
   }
   printf("\n");
+}
+
+/* How to get the modules that are not there. */
+static void print_missing(const cJSON *processes)
+{
+  const cJSON *module;
+  cJSON_ArrayForEach(module, cli_member(processes, "missing")) printf(
+      "no module   %s; made by: %s\n", cli_text(module, "module"), cli_text(module, "command"));
 }
 
 static void print_gpus(const cJSON *cuda)
@@ -305,6 +349,7 @@ static void print_findings(const cJSON *json)
          cli_text(plugins, "folders"));
   print_processes(cli_member(json, "processes"));
   print_transfers(cli_member(json, "processes"));
+  print_missing(cli_member(json, "processes"));
   print_gpus(cli_member(json, "cuda"));
   printf("\n`device: auto` selects %s\n", cli_text(json, "auto"));
 }

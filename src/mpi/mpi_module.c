@@ -1,5 +1,5 @@
 /* Messages between processes by MPI: a module that core/processes opens. Compiled once for each
- * available MPI, with GPUMC_MPI_NAME; it needs nothing of the program.
+ * available MPI; it needs nothing of the program but two headers.
  *
  * Processes that wait for long sleep: they may have less to do than others for seconds, and would
  * keep cores busy that the others compute on. */
@@ -18,6 +18,12 @@
 
 #include "core/base/module_note.h"
 #include "core/processes/processes_module.h"
+
+#ifdef OPEN_MPI
+static const char mpi_name[] = "Open MPI";
+#else
+static const char mpi_name[] = "MPICH";
+#endif
 
 GPUMC_MODULE_NOTE(GPUMC_NOTE_MPI, GPUMC_MODULE_INTERFACE);
 
@@ -284,7 +290,7 @@ static void name_library(char *name, size_t bytes)
   int length = 0;
   MPI_Get_library_version(text, &length);
   const char *version = text + strcspn(text, "0123456789");
-  snprintf(name, bytes, "%s %.*s", GPUMC_MPI_NAME, (int)strspn(version, "0123456789."), version);
+  snprintf(name, bytes, "%s %.*s", mpi_name, (int)strspn(version, "0123456789."), version);
 }
 
 /* Exchanges the first messages. A process whose MPI was initialised without the memory that it

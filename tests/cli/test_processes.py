@@ -130,7 +130,7 @@ class Modules(ProcessesCase):
     def test_none(self):
         for kind in mpi.LAUNCHERS:
             self.refused(kind, f"started as 3 processes by {kind}, but this gpumc has modules for neither Open MPI nor "
-                               "MPICH: build it with -DGPUMC_MPI=ON, or start one process",
+                               "MPICH: gpumc doctor says how to make one, or start one process",
                          GPUMC_MPI_MODULES=self.folder())
 
     def test_that_of_the_other_mpi(self):

@@ -206,8 +206,8 @@ static enum gpumc_status refuse(const struct gpumc_launcher *launcher,
         "start one process, or use --alone, so that each works on tasks of a campaign by itself",
         launcher->size);
   return gpumc_error_set(error, GPUMC_INVALID,
-                         "started as %d processes by %s, but this gpumc has modules for %s: build "
-                         "it with -DGPUMC_MPI=ON, or start one process",
+                         "started as %d processes by %s, but this gpumc has modules for %s: "
+                         "gpumc doctor says how to make one, or start one process",
                          launcher->size, launcher->name, what_there_is(file));
 }
 
