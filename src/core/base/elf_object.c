@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#ifndef PT_GNU_PROPERTY /* before glibc 2.32 */
+#define PT_GNU_PROPERTY 0x6474e553
+#endif
+
 static const uint64_t memory_most = UINT64_C(1) << 36; /* of a segment, and its end */
 static const uint64_t align_most = UINT64_C(1) << 30;
 /* Loaders map whole pages; the smallest there are. */
