@@ -15,7 +15,7 @@ import dataclasses
 import numpy as np
 
 from .. import measured
-from . import extrapolation, transition
+from . import transition
 
 LEAST_SIZES = 3  # for a fit of two parameters
 # What is expected of the square Ising model at its critical point: exponent, and who found it.
@@ -140,6 +140,8 @@ def exponent_of(sides, times, errors):
     known = np.isfinite(errors) & (errors > 0)
     if known.sum() < LEAST_SIZES:
         return None
+    from . import extrapolation  # needs scipy, which time series do not
+
     found = extrapolation.growth(sides[known], np.log(times[known]), errors[known] / times[known])
     return found.value, found.error
 
