@@ -105,10 +105,10 @@ static cJSON *libraries_json(void)
   return json;
 }
 
-/* Adds the command that compiles a module that is not there, if its source is installed. `needs`:
- * of the compiler, what else it takes. */
-static void add_missing(cJSON *missing, const char *name, const char *compiler, const char *source,
-                        const char *needs)
+/* Adds the command that compiles a module `of` an MPI or NCCL that is not there, if its source is
+ * installed. `needs`: what else the compiler takes. */
+static void add_missing(cJSON *missing, const char *of, const char *name, const char *compiler,
+                        const char *source, const char *needs)
 {
   char path[PATH_MAX], folder[PATH_MAX], includes[PATH_MAX], sources[PATH_MAX];
   struct gpumc_text text = {0};
@@ -126,6 +126,7 @@ static void add_missing(cJSON *missing, const char *name, const char *compiler, 
   gpumc_text_append(&text, "%s -shared -fPIC -O2 -I%s %s%s -o %s/%s", compiler, includes, sources,
                     needs, folder, name);
   cJSON *module = cJSON_CreateObject();
+  cJSON_AddStringToObject(module, "of", of);
   cJSON_AddStringToObject(module, "module", name);
   cJSON_AddStringToObject(module, "command", gpumc_text_string(&text));
   cJSON_AddItemToArray(missing, module);
@@ -162,10 +163,10 @@ static cJSON *processes_json(void)
     cJSON_AddItemToArray(modules, module);
   }
   cJSON *missing = cJSON_AddArrayToObject(json, "missing");
-  add_missing(missing, "gpumc_openmpi.so", "mpicc", "mpi_module.c", "");
-  add_missing(missing, "gpumc_mpich.so", "mpicc", "mpi_module.c", "");
+  add_missing(missing, "Open MPI", "gpumc_openmpi.so", "mpicc", "mpi_module.c", "");
+  add_missing(missing, "MPICH", "gpumc_mpich.so", "mpicc", "mpi_module.c", "");
   if (GPUMC_CUDA_TOOLKIT[0] != '\0')
-    add_missing(missing, "gpumc_nccl.so", "cc -I/usr/local/cuda/include", "nccl_module.c",
+    add_missing(missing, "NCCL", "gpumc_nccl.so", "cc -I/usr/local/cuda/include", "nccl_module.c",
                 " -lnccl");
   return json;
 }
@@ -308,7 +309,7 @@ static void print_missing(const cJSON *processes)
 {
   const cJSON *module;
   cJSON_ArrayForEach(module, cli_member(processes, "missing")) printf(
-      "no module   %s; made by: %s\n", cli_text(module, "module"), cli_text(module, "command"));
+      "no module   for %s; to make it: %s\n", cli_text(module, "of"), cli_text(module, "command"));
 }
 
 static void print_gpus(const cJSON *cuda)
