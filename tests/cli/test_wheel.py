@@ -20,7 +20,9 @@ import zipfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.device import PROGRAM, ROOT, SKIPPED  # noqa: E402
 from support.gpumc_program import numeric_datasets  # noqa: E402
+from support import mpi  # noqa: E402
 from support.installed import EXAMPLES, build_plugin, class_folder, compile_plugin, output  # noqa: E402
+from support.program import SMALL  # noqa: E402
 from test_cells import ALGORITHMS, CONFIG, MODELS, keys_of  # noqa: E402
 
 WHEEL = pathlib.Path(os.environ.get("GPUMC_WHEEL", "")).resolve()
@@ -96,14 +98,19 @@ class Wheel(unittest.TestCase):
         found = json.loads(self.run_in(self.folder, "gpumc", "doctor", "--json"))
         self.assertRegex(found["program"]["commit"], "[0-9a-f]{7}")
 
-    @unittest.skipUnless(shutil.which("mpicc") and shutil.which("mpirun"), "there is no MPI")
+    @unittest.skipUnless(mpi.LAUNCHERS, "there is no MPI")
     def test_modules_for_mpi_are_compiled_as_doctor_says(self):
-        mpi = "gpumc_openmpi.so" if "Open MPI" in output("mpirun", "--version") else "gpumc_mpich.so"
-        missing = {one["module"]: one["command"] for one in json.loads(self.run_in(self.folder, "gpumc", "doctor", "--json"))["processes"]["missing"]}
-        output("sh", "-c", missing[mpi])
-        self.addCleanup((self.prefix / "lib/gpumc" / mpi).unlink)
-        made, = json.loads(self.run_in(self.folder, "gpumc", "doctor", "--json"))["processes"]["modules"]
-        self.assertNotIn("refusal", made)
+        (self.folder / "c.yaml").write_text(SMALL)
+        output(PROGRAM, "run", "c.yaml", "--quiet", "--fresh", "-o", "alone.h5", cwd=self.folder)
+        for kind in mpi.LAUNCHERS:
+            said = json.loads(self.run_in(self.folder, "gpumc", "doctor", "--json"))["processes"]["missing"]
+            missing, = (one for one in said if one["of"] == kind)
+            compiler = shutil.which("mpicc.openmpi" if kind == "Open MPI" else "mpicc.mpich") or "mpicc"
+            with self.subTest(kind):
+                output("sh", "-c", missing["command"].replace("mpicc", compiler, 1))
+                self.addCleanup((self.prefix / "lib/gpumc" / missing["module"]).unlink)
+                output(*mpi.command(kind, 2, self.program), "run", "c.yaml", "--quiet", "--fresh", "-o", "two.h5", cwd=self.folder, env=mpi.environment())
+                self.assertEqual(*(numeric_datasets(self.folder / f"{count}.h5") for count in ("alone", "two")))
 
     def test_plugins_are_built_with_it(self):
         for name, build in [("cmake", lambda source: build_plugin(self.prefix, source, self.folder / "potts-built")),
