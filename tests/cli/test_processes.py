@@ -225,7 +225,7 @@ class Doctor(ProcessesCase):
         text = self.gpumc("doctor").out
         self.assertRegex(text, r"\nprocesses   started alone; mpirun of (Open MPI|MPICH)")
         empty = self.gpumc("doctor", env=mpi.environment(GPUMC_MPI_MODULES=str(self.directory))).out
-        self.assertIn("\nprocesses   started alone; no MPI module (docs/processes.md)\n", empty)
+        self.assertIn("\nprocesses   started alone; no module for MPI: build with -DGPUMC_MPI=ON\n", empty)
         self.assertRegex(text, r"\ntransfers   between processes by " + "(" + "|".join(TRANSFERS) + ")" + r"; (Open MPI|MPICH) (supports CUDA|does not support "
                                r"CUDA|reports CUDA support only once it is started)[,\n]")
         self.assertNotIn("transfers", empty)
