@@ -33,7 +33,7 @@ PARTS = ["bin/gpumc", "lib/gpumc/libgomp.so.1", "include/gpumc/core/run/run.h", 
          "include/gpumc/third-party/Random123/philox.h", "lib/cmake/gpumc/gpumc-config.cmake", "lib/pkgconfig/gpumc.pc",
          "share/gpumc/plugin/plugin_entry.c", "share/gpumc/modules/mpi_module.c", "share/gpumc/configs/ising2d/first.yaml",
          "share/gpumc/schemas/gpumc.schema.json", "share/man/man1/gpumc-run.1", "share/bash-completion/completions/gpumc"]
-LICENCES = ["HDF5", "Random123", "cJSON", "libgomp", "libyaml", "zlib"]
+LICENCES = ["HDF5", "Random123", "cJSON", "libgomp", "libgomp-GPL-3", "libyaml", "zlib"]
 # Beside the cells of models, algorithms and kernels: moves, and functions of the C library that few cells call.
 # Of a move by Wolff the thermalization tunes the number of clusters.
 MOVED = ALGORITHMS["canonical"].replace("thermalization: 2", "thermalization: 40")
