@@ -1,7 +1,7 @@
 """Damaged files in the Python package: within seconds it says what is wrong, or has the right numbers; no process of it
 stays behind, and every error is a ResultError.
 
-CTest: release (cli_test_damaged_results, resume_test_damaged_working_files) (to which the reader's do not count)
+CTest: release (cli_test_damaged_results, resume_test_damaged_working_files)
 """
 import json
 import os

@@ -32,15 +32,20 @@ def lowest_level():
                                      check=False).stdout)["processor"]["isa_compiled"].split(", ")[0]
 
 
+def run_tiny(name, program=PROGRAM, **more):
+    """The finished process of a tiny job on a device; `more` goes to subprocess.run()."""
+    with tempfile.TemporaryDirectory(prefix="gpumc-test-") as folder:
+        (pathlib.Path(folder) / "tiny.yaml").write_text(TINY)
+        return subprocess.run([program, "run", "tiny.yaml", "--device", name], cwd=folder, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, check=False, **more)
+
+
 def require(*names):
     """Checks that jobs run on every device in `names`, or ends the script."""
     for name in names or [NAME]:
         if name == "cpu":
             continue
-        with tempfile.TemporaryDirectory(prefix="gpumc-test-") as folder:
-            (pathlib.Path(folder) / "tiny.yaml").write_text(TINY)
-            done = subprocess.run([PROGRAM, "run", "tiny.yaml", "--device", name], cwd=folder,
-                                  capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        done = run_tiny(name)
         if done.returncode == DEVICE:
             print("failed:" if REQUIRED else "skipped:", done.stderr.strip(), file=sys.stderr)
             sys.exit(1 if REQUIRED else SKIPPED)

@@ -23,7 +23,6 @@ if typing.TYPE_CHECKING:
 MISTAKE = 2  # exit code: the configuration has mistakes, or an option has
 STOPPED = 75  # exit code: stopped by a signal or the time limit, resumable
 LOOK_SECONDS = 0.5
-DICTIONARY = "gpumc-dictionary.yaml"  # the file that a dictionary is written to
 
 
 class ProgramError(Exception):
@@ -105,15 +104,15 @@ def run(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str |
     """
     with _file_of(config) as path:
         options = _options(overrides, output, device)
-        tasks = _plan(find(program), path, options)["tasks"]
+        tasks = _told(find(program), "plan", path, *options, needed="tasks", config=config)["tasks"]
         outputs = [tasks[number]["output"] for number in _numbers(task, len(tasks))]
         more = [f"--{name}={value}" for name, value in (("task", task), ("threads", threads), ("max-time", max_time))
                 if value is not None]
         command = [find(program), "run", path, "--quiet", *options, *more, *["--fresh"] * bool(fresh)]
         with progress.shown(outputs, show) as look:
             code, said = _watched(command, look)
-        if code not in (0, STOPPED):
-            raise _error(said.strip() or f"gpumc exited with code {code}", code, path)
+    if code not in (0, STOPPED):
+        raise _error(said.strip() or f"gpumc exited with code {code}", code, config)
     if said.strip():
         warnings.warn(said.strip(), stacklevel=2)
     return Job(outputs, code == STOPPED, said)
@@ -123,7 +122,7 @@ def plan(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str 
          program: str | os.PathLike[str] | None = None, **overrides: typing.Any) -> dict[str, typing.Any]:
     """What `gpumc plan --json` says: "tasks", each with its output, memory and time. Arguments and errors as of run()."""
     with _file_of(config) as path:
-        return _plan(find(program), path, _options(overrides, output, device))
+        return _told(find(program), "plan", path, *_options(overrides, output, device), needed="tasks", config=config)
 
 
 def status(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str | os.PathLike[str] | None = None,
@@ -131,7 +130,7 @@ def status(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: st
     """What `gpumc status --json` says: "tasks", each with its output and its "state" ("done", "running", "resumable", "failed", "refused",
     "not started"), and "counts" of the states. Arguments and errors as of run()."""
     with _file_of(config) as path:
-        return _told(find(program), "status", path, *_options(overrides, output, None), needed="tasks", of=path)
+        return _told(find(program), "status", path, *_options(overrides, output, None), needed="tasks", config=config)
 
 
 def validate(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: str | os.PathLike[str] | None = None, device: str | None = None,
@@ -139,10 +138,10 @@ def validate(config: str | os.PathLike[str] | dict[str, typing.Any], *, output: 
     """Check a configuration without running it. Returns the warnings, of results that would not be trusted and the like; arguments and
     errors as of run(): ConfigError has the mistakes."""
     with _file_of(config) as path:
-        found, = _told(find(program), "validate", path, *_options(overrides, output, device), needed="mistakes", of=path)
-        if not found["valid"]:
-            raise _error("\n".join(found["mistakes"]), MISTAKE, path)
-        return list(found["warnings"])
+        found = _told(find(program), "validate", path, *_options(overrides, output, device), needed="mistakes", config=config)
+    if not found["valid"]:
+        raise _error("\n".join(found["mistakes"]), MISTAKE, config)
+    return list(found["warnings"])
 
 
 def describe(name: str, *, plugin: str | os.PathLike[str] | None = None, program: str | os.PathLike[str] | None = None) -> dict[str, typing.Any]:
@@ -152,32 +151,29 @@ def describe(name: str, *, plugin: str | os.PathLike[str] | None = None, program
     return _told(find(program), "describe", name, *more, needed="keys")
 
 
-def _plan(program, path, options):
-    return _told(program, "plan", path, *options, needed="tasks", of=path)
-
-
-def _told(program, command, *words, needed, of=None):
-    """What a command says in JSON, in which `needed` must be; of=PATH: of this configuration."""
+def _told(program, command, *words, needed, config=None):
+    """What a command says in JSON, of one file where it says that of each: an object that has `needed`."""
     _compare_versions(program)
     done = called(program, command, *words, "--json")
     try:
         found = json.loads(done.stdout)
     except json.JSONDecodeError:
         found = None
-    if isinstance(found, (dict, list)) and needed in (found[0] if isinstance(found, list) and found else found):
+    if isinstance(found, list) and len(found) == 1:
+        found, = found
+    if isinstance(found, dict) and needed in found:
         return found
     if said := done.stderr.strip():
-        raise _error(said, done.returncode, of)
+        raise _error(said, done.returncode, config)
     raise ProgramError(f"{program}: it printed {done.stdout[:60]!r} instead of what {command} says; is it gpumc?", done.returncode)
 
 
-def _error(said, code, path):
-    """ConfigError where lines have the place of a mistake in the file `path`, else ProgramError."""
-    own = os.path.basename(path) == DICTIONARY if path else False
+def _error(said, code, config):
+    """ConfigError where every line has the place of a mistake, else ProgramError. A dictionary's places are those of a file that is gone."""
     places = [re.fullmatch(r"(?:gpumc: error: )?(.+?):(\d+):(\d+): (.*)", line) for line in said.splitlines()]
     if code != MISTAKE or not places or not all(places):
         return ProgramError(said, code)
-    return ConfigError([Mistake(place[4]) if own else Mistake(place[4], place[1], int(place[2]), int(place[3])) for place in places])
+    return ConfigError([Mistake(place[4]) if isinstance(config, dict) else Mistake(place[4], place[1], int(place[2]), int(place[3])) for place in places])
 
 
 def called(program, *arguments):
@@ -214,7 +210,7 @@ def _file_of(config):
         return
     text = _json(config)  # JSON is YAML
     with tempfile.TemporaryDirectory(prefix="gpumc-") as folder:
-        path = os.path.join(folder, DICTIONARY)
+        path = os.path.join(folder, "config.yaml")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         yield path

@@ -56,7 +56,7 @@ def test_mistakes_have_places(tmp_path):
         assert "did you mean 'ising2d'" in caught.value.mistakes[0].message and str(caught.value).startswith(f"{path}:3:15: model.name")
         with pytest.raises(gpumc.ConfigError) as caught:
             called(bad)
-        assert [of.file for of in caught.value.mistakes] == [None, None] and "gpumc-dictionary" not in str(caught.value)
+        assert [of.file for of in caught.value.mistakes] == [None, None] and "config.yaml" not in str(caught.value)
         assert caught.value.code == 2
 
 
