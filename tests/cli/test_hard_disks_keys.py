@@ -5,12 +5,12 @@ import json
 import re
 import sys
 import pathlib
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases  # noqa: E402
 from support.program import INVALID, OK, ProgramCase  # noqa: E402
 
 CONFIG = """\
@@ -307,4 +307,4 @@ class HardDisksKeys(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main(seconds=6)

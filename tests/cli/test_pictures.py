@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 import gpumc  # noqa: E402
 from gpumc import analysis, plot  # noqa: E402
 from gpumc.plot import style  # noqa: E402
-from support import pictures  # noqa: E402
+from support import cases, pictures  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
 # Name -> (kind, runs, options).
@@ -91,7 +91,7 @@ class Pictures(ProgramCase):
         expected = json.loads((REFERENCES / "words.json").read_text())
         self.assertEqual(sorted(expected), sorted(PICTURES))
         self.assertEqual({kind for kind, *_ in PICTURES.values()}, {*plot.KINDS, "collapse"})
-        for name in PICTURES:
+        for name in cases.of(PICTURES, seconds=6):
             with self.subTest(picture=name):
                 reference = matplotlib.image.imread(REFERENCES / f"{name}.png")
                 words, picture = drawn(self.directory, name)

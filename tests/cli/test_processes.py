@@ -3,17 +3,16 @@ gpumc refuses what it cannot do. Skipped without MPI.
 
 CTest: crowded
 """
+import itertools
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import mpi
-from support import device
+from support import cases, device, mpi
 from support.device import PROGRAM
 from support.program import DEVICE, FAILURE, INVALID, OK, SMALL, STOPPED, ProgramCase
 
@@ -181,17 +180,17 @@ class Modules(ProcessesCase):
         bare.parent.mkdir()
         shutil.copy(PROGRAM, bare)
         config = self.write("c.yaml", SMALL)
-        for kind in mpi.LAUNCHERS:
-            for programs in [PROGRAM, bare], [bare, PROGRAM], [PROGRAM, PROGRAM, PROGRAM, bare]:
-                words = []
-                for program in programs:
-                    words += [":"] * bool(words) + ["-n", "1", str(program), "run", config, "--device", "cpu", "--threads", "1"]
-                with self.subTest(kind=kind, programs=programs):
-                    done = subprocess.run([mpi.LAUNCHERS[kind], *words], cwd=self.directory, env=mpi.environment(), capture_output=True,
-                                          text=True, timeout=120)
-                    self.assertNotEqual(done.returncode, 0)
-                    self.assertIn("modules for neither Open MPI nor MPICH", done.stdout + done.stderr)
-                    self.assertEqual(self.names("small.h5"), [])
+        several = [PROGRAM, bare], [bare, PROGRAM], [PROGRAM, PROGRAM, PROGRAM, bare]
+        for kind, programs in cases.of(itertools.product(mpi.LAUNCHERS, several)):
+            words = []
+            for program in programs:
+                words += [":"] * bool(words) + ["-n", "1", str(program), "run", config, "--device", "cpu", "--threads", "1"]
+            with self.subTest(kind=kind, programs=programs):
+                done = subprocess.run([mpi.LAUNCHERS[kind], *words], cwd=self.directory, env=mpi.environment(), capture_output=True,
+                                      text=True, timeout=120)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("modules for neither Open MPI nor MPICH", done.stdout + done.stderr)
+                self.assertEqual(self.names("small.h5"), [])
 
 
 class Doctor(ProcessesCase):
@@ -239,4 +238,4 @@ class Doctor(ProcessesCase):
 
 if __name__ == "__main__":
     mpi.require()
-    unittest.main()
+    cases.main(seconds=6)

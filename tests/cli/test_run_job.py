@@ -13,12 +13,11 @@ import shutil
 import socket
 import subprocess
 import sys
-import unittest
 
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import faults, mpi
+from support import cases, faults, mpi
 from support.attributes import attributes
 from support.device import PROGRAM
 from support.mpi_case import MpiCase
@@ -283,4 +282,4 @@ class Campaign(MpiCase):
 
 if __name__ == "__main__":
     mpi.require()
-    unittest.main()
+    cases.main(seconds=6)

@@ -6,10 +6,9 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import faults
+from support import cases, faults
 from support.program import LONG, PROGRAM, SMALL, STOPPED, ProgramCase, wait_for
 
 SECONDS = 20  # for a command to end, on a busy machine too
@@ -154,4 +153,4 @@ class Disk(StalledCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main(seconds=5)

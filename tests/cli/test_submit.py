@@ -7,9 +7,9 @@ import shlex
 import subprocess
 import sys
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.device import PROGRAM
 from support.program import CAMPAIGN, FAILURE, INVALID, LONG, OK, SMALL, STOPPED, ProgramCase, stop, wait_for
 
@@ -366,4 +366,4 @@ class EndOfJob(SlurmCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main(seconds=6)

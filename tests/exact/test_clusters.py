@@ -16,7 +16,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program as gpumc  # noqa: E402
+from support import cases, gpumc_program as gpumc  # noqa: E402
 
 CRITICAL = math.log(1 + math.sqrt(2)) / 2
 
@@ -29,7 +29,7 @@ algorithm:
   beta: {{values: [{beta}]}}
   update: {update}
   replicas: {replicas}
-  thermalization: 500
+  thermalization: {thermalization}
   sweeps: {sweeps}
   interval: 1
   improved_estimators: {improved}
@@ -39,7 +39,7 @@ output: {folder}/out.h5
 
 
 def simulate(folder, *options, **changed):
-    values = dict(model="ising2d, shape: [64, 64]", beta=CRITICAL, update="swendsen_wang", replicas=4, sweeps=20000,
+    values = dict(model="ising2d, shape: [64, 64]", beta=CRITICAL, update="swendsen_wang", replicas=4, thermalization=500, sweeps=20000,
                   more="", improved="false", folder=folder)
     values.update(changed)
     gpumc.run_config(CONFIG.format(**values), folder, *options)
@@ -60,20 +60,20 @@ class Clusters(unittest.TestCase):
 
     def test_kaufman_at_the_critical_point(self):
         """Two quantities, two moves: false alarms below 3e-4."""
-        for update, more in ("swendsen_wang", ""), ("wolff", ", clusters: 3"):
+        for update, more in cases.of((("swendsen_wang", ""), ("wolff", ", clusters: 3"))):
             with self.subTest(update=update), gpumc.folder() as folder:
                 self.check_kaufman(gpumc.summary(simulate(folder, update=update, more=more)))
 
     def test_any_number_of_threads(self):
         """One lattice that threads share, with and without a field; Wolff's clusters, a replica a thread."""
-        cases = (dict(model="ising2d, shape: [128, 130]", replicas=1),
-                 dict(model="ising3d, shape: [32, 32, 34], h: 0.01", beta=0.2216, replicas=1),
-                 dict(model="ea, shape: [64, 64], couplings: gaussian", replicas=5, update="wolff"))
-        for case in cases:
+        runs = (dict(model="ising2d, shape: [128, 130]", replicas=1),
+                dict(model="ising3d, shape: [32, 32, 34], h: 0.01", beta=0.2216, replicas=1),
+                dict(model="ea, shape: [64, 64], couplings: gaussian", replicas=5, update="wolff"))
+        for case in cases.of(runs):
             found = []
             for threads in 1, 2, 3:
                 with gpumc.folder() as folder:
-                    path = simulate(folder, "--threads", str(threads), sweeps=40, improved="true", **case)
+                    path = simulate(folder, "--threads", str(threads), thermalization=40, sweeps=40, improved="true", **case)
                     with h5py.File(path) as file:
                         found.append({name: values[...] for name, values in file["summary"].items()
                                       if isinstance(values, h5py.Dataset)})

@@ -188,26 +188,30 @@ static void kernels_have_the_exact_means(void **state)
 {
   static const char *const variants[] = {"double", "float"};
   (void)state;
-  for (size_t v = 0; v < 2; v++)
-    for (size_t i = 0; i < SYSTEMS; i++)
-      for (int components = 2; components <= 3; components++)
-        for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++) {
-          const struct job job = {&systems[i], components, variants[v], move,
-                                  HEISENBERG_CLUSTERS_RIGHT};
-          assert_true(deviation_of(&job) < bound);
-        }
+  FOR_CASES (cases)
+    for (size_t v = 0; v < 2; v++)
+      for (size_t i = 0; i < SYSTEMS; i++)
+        for (int components = 2; components <= 3; components++)
+          for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
+            if (cases_take(&cases)) {
+              const struct job job = {&systems[i], components, variants[v], move,
+                                      HEISENBERG_CLUSTERS_RIGHT};
+              assert_true(deviation_of(&job) < bound);
+            }
 }
 
 static void faults_are_rejected(void **state)
 {
   (void)state;
-  for (int components = 2; components <= 3; components++)
-    for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
-      for (int fault = HEISENBERG_CLUSTERS_BONDS; fault <= HEISENBERG_CLUSTERS_GHOST; fault++) {
-        const struct job job = {&systems[1], components, "double", move,
-                                (enum heisenberg_clusters_fault)fault};
-        assert_true(deviation_of(&job) > bound);
-      }
+  FOR_CASES (cases)
+    for (int components = 2; components <= 3; components++)
+      for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
+        for (int fault = HEISENBERG_CLUSTERS_BONDS; fault <= HEISENBERG_CLUSTERS_GHOST; fault++)
+          if (cases_take(&cases)) {
+            const struct job job = {&systems[1], components, "double", move,
+                                    (enum heisenberg_clusters_fault)fault};
+            assert_true(deviation_of(&job) > bound);
+          }
 }
 
 int main(void)

@@ -13,7 +13,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program as gpumc  # noqa: E402
+from support import cases, gpumc_program as gpumc  # noqa: E402
 from support.heisenberg_exact import bessel, log_states, log_states_in_field, ring_in_field  # noqa: E402
 
 MODEL = "gpumc: 1\nseed: 31\nmodel: {{name: heisenberg, shape: [{sites}], components: {components}, J: {J}, h: {h}}}\n"
@@ -69,13 +69,13 @@ class Fields(unittest.TestCase):
         return largest
 
     def test_a_field_of_the_model(self):
-        cases = [(3, 2, FREE, 1.0, "heat_bath", "float"), (2, 2, FREE, 1.0, "heat_bath", "double"),
+        rings = [(3, 2, FREE, 1.0, "heat_bath", "float"), (2, 2, FREE, 1.0, "heat_bath", "double"),
                  (3, 2, FREE, -1.0, "metropolis", "float"), (2, 2, 1.0, 0.8, "mixed", "float"),
                  (3, 2, 1.0, 0.8, "mixed", "double"), (3, 8, 1.0, 0.5, "mixed", "float"),
                  (3, 8, -1.0, 1.5, "metropolis", "double"), (2, 8, 1.0, -0.5, "metropolis", "float"),
                  (2, 8, -1.0, 1.5, "heat_bath", "float"), (3, 8, 1.0, 0.3, "swendsen_wang", "double"),
                  (2, 8, 1.0, -0.3, "wolff", "float"), (3, 8, -1.0, 0.5, "wolff", "float")]
-        for components, sites, J, h, update, variant in cases:
+        for components, sites, J, h, update, variant in cases.of(rings):
             where = f"O({components}) N = {sites} J = {J} h = {h} {update} {variant}"
             with self.subTest(where):
                 interval = 5 if update == "mixed" else 1
@@ -89,7 +89,7 @@ class Fields(unittest.TestCase):
 
     def test_a_moved_field(self):
         """Energies do not include the moved field."""
-        for components, variant, update in (3, "float", "mixed"), (2, "double", "mixed"), (3, "double", "swendsen_wang"):
+        for components, variant, update in cases.of(((3, "float", "mixed"), (2, "double", "mixed"), (3, "double", "swendsen_wang"))):
             found = self.simulate(TEMPERED, components=components, sites=8, J=1.0, h=0, variant=variant, update=update)
             def exact(row, factor=1.0):
                 h = factor * found["h"][row]

@@ -167,4 +167,4 @@ class Moves(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=8)
+    cases.main(seconds=5)

@@ -9,7 +9,6 @@ import pathlib
 import random
 import resource
 import sys
-import unittest
 
 import h5py
 
@@ -167,4 +166,4 @@ class NoRoom(MpiCase, ResumeCase):
 if __name__ == "__main__":
     mpi.require()
     device.require()
-    unittest.main()
+    cases.main(seconds=8)

@@ -7,7 +7,6 @@ CTest: release (resume_test_resume_clusters, exact_test_heisenberg_kernels)
 """
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import cases, device
@@ -50,7 +49,7 @@ checkpoint: {every: 20 ms}
 
 TUNED = CONFIG.replace("sweeps: 15360", "sweeps: 3840\n  thermalization: 12000\n  update: metropolis_small")
 TURNS = TUNED.replace("update: metropolis_small", "update: [{heat_bath: 3}, {metropolis_small: 2}, {over_relaxation: 2}]")
-CLUSTERS = TUNED.replace("thermalization: 12000", "thermalization: 3000") \
+CLUSTERS = TUNED.replace("thermalization: 12000", "thermalization: 600").replace("sweeps: 3840", "sweeps: 960") \
     .replace("update: metropolis_small", "improved_estimators: true\n  update: [{wolff: 2}, {swendsen_wang: 1}, {heat_bath: 1}]")
 # With quenched couplings, whose samples are drawn again, and overlaps of two copies.
 GLASS = CONFIG.replace("shape: [8, 8, 8]", "shape: [4, 6, 4], couplings: gaussian, disorder_seed: 7") \
@@ -80,4 +79,4 @@ class Resumed(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main(seconds=8)

@@ -20,7 +20,7 @@ import numpy as np  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 from gpumc import analysis  # noqa: E402
-from support import universality  # noqa: E402
+from support import cases, universality  # noqa: E402
 
 CAMPAIGNS = json.loads((ROOT / "tests/support/critical_campaigns.json").read_text())
 LARGEST = {"t_c": 1e-3, "nu": 0.05, "beta/nu": 0.06, "gamma/nu": 0.06}  # relative
@@ -33,7 +33,7 @@ def curves_of(campaign, wrong=1.0):
 
 class Campaigns(unittest.TestCase):
     def test_known_numbers(self):
-        for label, campaign in CAMPAIGNS.items():
+        for label, campaign in cases.of(CAMPAIGNS.items()):
             exact = universality.MODELS[campaign["model"]].exact
             found = analysis.critical_point(curves_of(campaign), replicates=100)
             numbers = {"t_c": (found.best.t_c, found.best.t_c_error), "nu": (found.best.nu, found.best.nu_error),
@@ -61,4 +61,4 @@ class Campaigns(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()
