@@ -21,8 +21,8 @@ NAMED = {"CHANGELOG.md": rf"(?s:\A.*?)^## \[(?:Unreleased\]\n\nThe work towards 
          "tools/python/gpumc/version.py": rf'^__version__ = "{NUMBER}"$'}
 OPTIONAL = {"tools/packaging/spack/package.py": rf'^    version\("{NUMBER}"|gpumc-{NUMBER}\.tar\.gz',
             "tools/packaging/conda/recipe.yaml": rf"^  version: \"?{NUMBER}\"?$",
-            "tools/packaging/gpumc.def": rf"^    Version {NUMBER}$",
-            "tools/packaging/Dockerfile": rf'^LABEL org.opencontainers.image.version="{NUMBER}"$'}
+            "tools/packaging/container/gpumc.def": rf"^    Version {NUMBER}$",
+            "tools/packaging/container/Dockerfile": rf'^LABEL org.opencontainers.image.version="{NUMBER}"$'}
 IN_DOCUMENTS = rf"\bgpumc[-_ ]{NUMBER}"  # what the program prints, and names of packages
 OF_OTHERS = "peapods "  # programs whose versions documents name
 
