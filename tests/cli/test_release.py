@@ -13,13 +13,15 @@ import sys
 import tempfile
 import unittest
 
+import yaml
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/unit"), str(ROOT / "tools")]
 import test_versions  # noqa: E402
 
 VERSION = test_versions.VERSION
 READ = [".gitignore", "CMakeLists.txt", "pyproject.toml", "tools/interpreter.py", "tools/python/pyproject.toml", "tools/release",
-        "tests/unit/test_versions.py", *test_versions.NAMED, *test_versions.OPTIONAL, *test_versions.documents()]
+        "tests/unit/test_versions.py", "tools/packaging/conda/variants.yaml", *test_versions.NAMED, *test_versions.OPTIONAL, *test_versions.documents()]
 CHANGES = f"""\
 # Changelog
 
@@ -157,6 +159,31 @@ class Release(unittest.TestCase):
         self.assertIn((out / "notes.md").read_text(), said)
         for text in [f'git tag -s v{VERSION} -m "gpumc {VERSION}" {self.git("rev-parse", "HEAD")}\n', f"git push origin v{VERSION}\n", "twine upload "]:
             self.assertIn(text, said)
+
+    def test_recipes_have_the_checksum_of_the_archive(self):
+        out = self.tree / "build/published"
+        self.release()
+        checksum = hashlib.sha256((out / f"gpumc-{VERSION}.tar.gz").read_bytes()).hexdigest()
+        spack, conda = (pathlib.Path("recipes", name) for name in ("spack/package.py", "conda/recipe.yaml"))
+        self.assertIn(f'    version("{VERSION}", sha256="{checksum}")\n', (out / spack).read_text())
+        self.assertIn("    manual_download = True\n    url = f\"file://", (out / spack).read_text())
+        source = yaml.safe_load((out / conda).read_text())["source"]
+        self.assertEqual(source, {"path": f"../../gpumc-{VERSION}.tar.gz", "sha256": checksum})
+        self.assertTrue((out / conda.parent / source["path"]).is_file())
+
+        self.release("--address", "https://x.y/gpumc.tar.gz", "--homepage", "https://x.y/")
+        checksum = hashlib.sha256((out / f"gpumc-{VERSION}.tar.gz").read_bytes()).hexdigest()
+        text = (out / spack).read_text()
+        self.assertIn('    homepage = "https://x.y/"\n    url = "https://x.y/gpumc.tar.gz"\n\n', text)
+        self.assertIn(f'    version("{VERSION}", sha256="{checksum}")\n', text)
+        self.assertNotIn("manual_download", text)
+        recipe = yaml.safe_load((out / conda).read_text())
+        self.assertEqual((recipe["source"], recipe["about"]["homepage"]), ({"url": "https://x.y/gpumc.tar.gz", "sha256": checksum}, "https://x.y/"))
+
+    def test_recipes_of_another_form_are_refused(self):
+        self.change("tools/packaging/conda/recipe.yaml", "  path: ../../..", "  git: ../../..")
+        self.commit("another source")
+        self.assertIn("tools/packaging/conda/recipe.yaml: expected one place for", self.release(code=1).stderr)
 
     def test_without_a_date_it_is_a_rehearsal(self):
         self.change("CHANGELOG.md", f"## [{VERSION}] - 2030-01-02\n\n", f"## [Unreleased]\n\nThe work towards {VERSION}. ")
