@@ -158,7 +158,7 @@ class Temperatures(ProgramCase):
 
     def test_same_numbers(self):
         """Results do not tell which way temperatures were given, but for the text of the configuration."""
-        for i, (temperature, beta) in enumerate(SAME):
+        for i, (temperature, beta) in cases.of(enumerate(SAME)):
             with self.subTest(temperature=temperature):
                 one, other = self.run_one(f"t{i}", temperature), self.run_one(f"b{i}", beta)
                 mine, its = resolved(one), resolved(other)

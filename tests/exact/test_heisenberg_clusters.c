@@ -294,37 +294,43 @@ static void lattices_shared_by_threads(void **state)
 static void sweeps_that_end_early(void **state)
 {
   (void)state;
-  for (size_t lattice = 6; lattice < LATTICES; lattice += 4)
-    for (int components = 2; components <= 3; components++)
-      for (int limited = 0; limited < 2; limited++) {
-        struct job job =
-            job_of(lattice, components, components == 2 ? "float" : "double", HEISENBERG_WOLFF);
-        job.of.settings.field = 0.0;
-        job.of.in_field = false;
-        job.tunes = true;
-        job.limited = limited;
-        struct trace trace = trace_of(&job, RUNS);
-        assert_int_equal(follows(&job, &trace, test_device(test_setting()), RUNS), limited);
-        free_trace(&trace);
-      }
+  FOR_CASES (cases)
+    for (size_t lattice = 6; lattice < LATTICES; lattice += 4)
+      for (int components = 2; components <= 3; components++)
+        for (int limited = 0; limited < 2; limited++) {
+          if (!cases_take(&cases))
+            continue;
+          struct job job =
+              job_of(lattice, components, components == 2 ? "float" : "double", HEISENBERG_WOLFF);
+          job.of.settings.field = 0.0;
+          job.of.in_field = false;
+          job.tunes = true;
+          job.limited = limited;
+          struct trace trace = trace_of(&job, RUNS);
+          assert_int_equal(follows(&job, &trace, test_device(test_setting()), RUNS), limited);
+          free_trace(&trace);
+        }
 }
 
 /* Controls: each fault of the reference is noticed. */
 static void faults_are_noticed(void **state)
 {
   (void)state;
-  for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
-    for (int fault = HEISENBERG_CLUSTERS_BONDS; fault <= HEISENBERG_CLUSTERS_SPLIT; fault++) {
-      struct job job = job_of(11, 3, "double", move);
-      job.of.settings.field = 0.3;
-      job.of.in_field = false;
-      for (int wrong = 0; wrong < 2; wrong++) {
-        job.fault = wrong ? (enum heisenberg_clusters_fault)fault : HEISENBERG_CLUSTERS_RIGHT;
-        struct trace trace = trace_of(&job, RUNS);
-        assert_int_equal(follows(&job, &trace, test_device(test_setting()), RUNS), !wrong);
-        free_trace(&trace);
+  FOR_CASES (cases)
+    for (uint32_t move = HEISENBERG_LOCAL_MOVES; move < HEISENBERG_MOVES; move++)
+      for (int fault = HEISENBERG_CLUSTERS_BONDS; fault <= HEISENBERG_CLUSTERS_SPLIT; fault++) {
+        if (!cases_take(&cases))
+          continue;
+        struct job job = job_of(11, 3, "double", move);
+        job.of.settings.field = 0.3;
+        job.of.in_field = false;
+        for (int wrong = 0; wrong < 2; wrong++) {
+          job.fault = wrong ? (enum heisenberg_clusters_fault)fault : HEISENBERG_CLUSTERS_RIGHT;
+          struct trace trace = trace_of(&job, RUNS);
+          assert_int_equal(follows(&job, &trace, test_device(test_setting()), RUNS), !wrong);
+          free_trace(&trace);
+        }
       }
-    }
 }
 
 int main(void)

@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import cases, device
 from support.program import FAILURE, STOPPED
 from support.resume import ResumeCase
+from support.sanitizers import SANITIZED
 
 CONFIG = """\
 gpumc: 1
@@ -24,7 +25,8 @@ checkpoint: {{every: 20 ms}}
 """
 
 # Errors from blocks of time; from samples, the last word of which is not full, in units that end within a bin of time.
-# Rounds that are longer than units. All with tuning.
+# Rounds that are longer than units. All with tuning. Sanitizers, under which a sweep takes ten times as long, have fewer words of samples.
+SAMPLES = (75, 35, 32) if SANITIZED else (525, 70, 512)
 CASES = {
     "few samples": ("name: ising2d, shape: [12, 10]",
                     "beta: {from: 0.3, to: 0.6, count: 5}, tune: {sweeps: 3000}, samples: 3, "
@@ -32,19 +34,20 @@ CASES = {
                     "measure_every: 6, structure_factor: true"),
     "spin glass": ("name: ea, shape: [4, 4, 4], disorder_seed: 5",
                    "beta: {from: 0.3, to: 1.2, count: 6}, tune: {sweeps: 1000, iterations: 3}, "
-                   "samples: 525, sweeps: 16000, exchange_every: 5, measure_every: 20, "
+                   f"samples: {SAMPLES[0]}, sweeps: 16000, exchange_every: 5, measure_every: 20, "
                    "update: heat_bath, configurations: {every: 2015, temperatures: [0, 4, 5]}"),
     "clusters": ("name: ea, shape: [8, 6], disorder_seed: 9",
-                 "beta: {from: 0.3, to: 2, count: 6}, tune: {sweeps: 500, iterations: 2}, samples: 70, replicas: 3, "
+                 "beta: {from: 0.3, to: 2, count: 6}, tune: {sweeps: 500, iterations: 2}, "
+                 f"samples: {SAMPLES[1]}, replicas: 3, "
                  "sweeps: 9600, thermalization: 130, exchange_every: 5, measure_every: 10, "
                  "cluster_exchange: {kind: joerg, every: 3, max_temperature: 2}"),
     "in a field": ("name: ising2d, shape: [8, 8]",
                    "control: {name: h, beta: 0.4, from: -0.4, to: 0.4, count: 6}, tune: {sweeps: 1000, iterations: 2}, "
-                   "samples: 70, replicas: 2, sweeps: 16000, exchange_every: 5, "
+                   f"samples: {SAMPLES[1]}, replicas: 2, sweeps: 16000, exchange_every: 5, "
                    "configurations: {every: 4000, temperatures: [0, 5]}"),
     "long rounds": ("name: ising2d, shape: [32, 32]",
                     "beta: {from: 0.3, to: 0.6, count: 4}, tune: {sweeps: 8000, iterations: 1}, "
-                    "samples: 512, sweeps: 16000, exchange_every: 4000, "
+                    f"samples: {SAMPLES[2]}, sweeps: 16000, exchange_every: 4000, "
                     "configurations: {times: [4000, 12000, 16000]}"),
 }
 

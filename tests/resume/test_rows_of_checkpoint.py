@@ -12,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import cases
 from support.program import FAILURE, STOPPED
 from support.resume import ResumeCase
+from support.sanitizers import SANITIZED
 
 CONFIG = """\
 gpumc: 1
@@ -21,18 +22,19 @@ algorithm: {{name: {algorithm}}}
 output: run.h5
 checkpoint: {{every: 10 min}}
 """
+REPLICAS = 400 if SANITIZED else 2000  # under sanitizers a sweep takes ten times as long
 ALGORITHMS = {
-    "pa": "pa, population: 600, sweeps: 50, beta: {{to: 0.5, step: 0.02}}, configurations: {{every: {every}}}",
-    "pt": "pt, beta: {{from: 0.2, to: 0.4, count: 4}}, samples: 2000, sweeps: 4000, exchange_every: 10, "
+    "pa": "pa, population: {replicas}, sweeps: 50, beta: {{to: 0.5, step: 0.02}}, configurations: {{every: {every}}}",
+    "pt": "pt, beta: {{from: 0.2, to: 0.4, count: 4}}, samples: {replicas}, sweeps: 4000, exchange_every: 10, "
           "configurations: {{every: {every}00}}",
-    "canonical": "canonical, beta: {{values: [0.2, 0.4]}}, replicas: 2000, thermalization: 0, sweeps: 4000, interval: 20, "
+    "canonical": "canonical, beta: {{values: [0.2, 0.4]}}, replicas: {replicas}, thermalization: 0, sweeps: 4000, interval: 20, "
                  "configurations: {{every: {every}00}}",
 }
 
 
 class Contradictory(ResumeCase):
     def use_rows(self, algorithm, every):
-        self.use(CONFIG.format(algorithm=ALGORITHMS[algorithm].format(every=every)))
+        self.use(CONFIG.format(algorithm=ALGORITHMS[algorithm].format(every=every, replicas=REPLICAS)))
 
     def stop_amid(self):
         """After the first configurations, and before the last; returns how many there are."""
