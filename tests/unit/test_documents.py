@@ -54,7 +54,7 @@ def lost_paths(tree):
     for document in documents(tree):
         if document.name == "CHANGELOG.md":
             continue
-        for path in re.findall(r"`((?:cmake|configs|docs|src|tests|tools)/[\w./*-]+)`", without_code(document)):
+        for path in re.findall(r"`((?:benchmarks|cmake|configs|docs|src|tests|tools)/[\w./*-]+)`", without_code(document)):
             if not ANY.search(path) and not any(tree.glob(path.rstrip("/*") + "*")):
                 found.append(f"{document.relative_to(tree)}: {path}")
     return found
