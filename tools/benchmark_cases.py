@@ -74,9 +74,9 @@ def _pa(length, population, theta, step=0.02):
             "output": "result.h5"}
 
 
-def _pt(exchange_every):
-    return {"gpumc": 1, "seed": 1, "model": {"name": "ea", "shape": [8, 8, 8]},
-            "algorithm": {"name": "pt", "samples": 1024, "replicas": 2, "sweeps": 2000, "exchange_every": exchange_every,
+def _pt(exchange_every, length=8, samples=1024):
+    return {"gpumc": 1, "seed": 1, "model": {"name": "ea", "shape": [length] * 3},
+            "algorithm": {"name": "pt", "samples": samples, "replicas": 2, "sweeps": 2000, "exchange_every": exchange_every,
                           "measure_every": 100, "beta": {"from": 0.5, "to": 1.2, "count": 20}}, "output": "result.h5"}
 
 
@@ -201,6 +201,9 @@ def _whole_runs():
     for every in 0, 10:
         yield Run(f"pt-ea-8-exchange-{every}", f"`pt` of `ea`, +-J, 8^3, 1024 samples, `exchange_every: {every}`", _pt(every), "units",
                   cpu={}, cuda={"algorithm.sweeps": 100000}, settings=(ONE, TWO))
+        for length, samples in (8, 4096), (16, 512):
+            yield Run(f"pt-ea-{length}-S{samples}-exchange-{every}", f"`pt` of `ea`, +-J, {length}^3, {samples} samples, `exchange_every: {every}`",
+                      _pt(every, length, samples), "units", cuda={"algorithm.sweeps": 20000})
     short = {"algorithm.walkers": 1024, "algorithm.iteration.maximum": 10, "algorithm.production.updates": 20000}
     yield Run("muca-32-rate", "`muca`, L = 32, `walker`, updates", _muca(32, walkers=270336), "units", cpu=short, cuda={})
     yield Run("muca-32-converged", "`muca`, L = 32, default walkers, iterations to convergence", _muca(32), "iterations", cuda={}, unit="s")

@@ -211,6 +211,13 @@ def _annealing_on_gpu():
     return Table(("kernel", "L", "R", "theta", "ps/flip", "flips/ns", "goal", "PAising"), tuple(lines))
 
 
+def _tempering_on_gpu():
+    lines = [("8^3, 1024", "pt-ea-8"), ("8^3, 4096", "pt-ea-8-S4096"), ("16^3, 512", "pt-ea-16-S512")]
+    return Table(("lattice, samples", "ps/flip, no exchange", "one exchange in ten sweeps", "more"), tuple(
+        (label, *(Cell(f"{name}-exchange-{every}", ON_H200, per=1000) for every in (0, 10)),
+         Gain(f"{name}-exchange-0", f"{name}-exchange-10", ON_H200)) for label, name in lines))
+
+
 def _seven_rounds():
     lines = [("`multispin`, H200", "64^2, 100,000", "multispin-64", ON_H200), ("`packed`, H200", "65536^2, 1", "packed-65536-R1", ON_H200),
              ("`multispin`, one core with AVX-512", "64^2, 8192", "multispin-64", core(EPYC)),
@@ -282,7 +289,7 @@ TABLES = {
     "square-xeon": _square(XEON), "annealing-xeon": _annealing(XEON), "few-xeon": _few(XEON), "cubes-xeon": _cubes(XEON),
     "tiled-xeon": _levels(XEON, [name for name in BY_NAME if re.match(r"tiled-(1024|cube)", name)]), "others-xeon": _others(XEON),
     "few-h200": _few_on_gpu(), "many-h200": _many_on_gpu(), "few-cubes-h200": _cubes_on_gpu(), "annealing-h200": _annealing_on_gpu(),
-    "seven-rounds": _seven_rounds(), "other-kernels-h200": _other_kernels(), "large-h200": _large(),
+    "tempering-h200": _tempering_on_gpu(), "seven-rounds": _seven_rounds(), "other-kernels-h200": _other_kernels(), "large-h200": _large(),
     "swendsen-wang": _clusters("sw"), "wolff": _clusters("wolff"),
 }
 
