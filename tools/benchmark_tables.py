@@ -8,7 +8,9 @@ A table is rows of text and of cells that look a number up, of the newest versio
 has measured is empty. A number with a note in the file gets a star, and the note stands below the table.
 """
 import dataclasses
+import json
 import math
+import os
 import re
 
 import benchmark_results as results
@@ -16,7 +18,9 @@ from benchmark_cases import BY_NAME
 
 MARK = re.compile(r"^(<!-- table: ([\w-]+) -->\n)(.*?)^(<!-- end -->)$", re.S | re.M)
 EPYC, XEON, H200, H100 = "AMD EPYC (Zen 5)", "Intel(R) Xeon(R) Processor (family 6, model 207)", "NVIDIA H200", "NVIDIA H100"
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "benchmarks")
 SETS = {"x86-64-v4": "AVX-512", "x86-64-v3": "AVX2", "x86-64-v2": "SSE4"}
+COUNTED = "x86-64-v3", "x86-64-v2"  # valgrind has no AVX-512
 DIGITS = 3
 
 
@@ -283,8 +287,23 @@ class Releases:
         return f"{row['median']:g}{spread}, `{row['commit'][-8:]}`" + ("" if results.is_measured(row) else " \\*")
 
 
+class Instructions:
+    """Of an update, as tools/count-instructions has recorded them."""
+
+    def text(self, _):
+        with open(os.path.join(FOLDER, "instructions.json"), encoding="utf-8") as file:
+            counts = json.load(file)["counts"]
+        compilers = sorted({row["compiler"] for row in counts})
+        of = {(row["case"], row["compiler"], row["isa"]): f"{row['instructions']:g}" for row in counts}
+        lines = [line(("instructions of an update", *(f"{SETS[isa]}, {compiler}" for compiler in compilers for isa in COUNTED))),
+                 line(["---"] * (1 + len(COUNTED) * len(compilers)))]
+        lines += [line((f"`{case}`", *(of.get((case, compiler, isa), "") for compiler in compilers for isa in COUNTED)))
+                  for case in dict.fromkeys(row["case"] for row in counts)]
+        return "\n".join(lines) + "\n"
+
+
 TABLES = {
-    "summary": _summary(), "releases": Releases(),
+    "summary": _summary(), "releases": Releases(), "instructions": Instructions(),
     "square-epyc": _square(EPYC), "annealing-epyc": _annealing(EPYC), "few-epyc": _few(EPYC), "cubes-epyc": _cubes(EPYC),
     "square-xeon": _square(XEON), "annealing-xeon": _annealing(XEON), "few-xeon": _few(XEON), "cubes-xeon": _cubes(XEON),
     "tiled-xeon": _levels(XEON, [name for name in BY_NAME if re.match(r"tiled-(1024|cube)", name)]), "others-xeon": _others(XEON),
