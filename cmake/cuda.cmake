@@ -33,7 +33,11 @@ set(gpumc_cuda_toolkit "")
 set(gpumc_cuda_why_not "GPUMC_CUDA is OFF")
 
 if(GPUMC_CUDA)
+  # Where 3.25 is asked for, CMake 3.25 deprecates a target for NVTX, which toolkits from 12.9 on do not have: an error.
+  set(gpumc_cmake_minimum ${CMAKE_MINIMUM_REQUIRED_VERSION})
+  set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
   find_package(CUDAToolkit ${gpumc_cuda_minimum} QUIET)
+  set(CMAKE_MINIMUM_REQUIRED_VERSION ${gpumc_cmake_minimum})
   if(CUDAToolkit_FOUND AND NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     set(ENV{CUDACXX} "${CUDAToolkit_NVCC_EXECUTABLE}")
   endif()
