@@ -94,6 +94,13 @@ class Wheel(unittest.TestCase):
         self.assertIn("ising2d", self.run_in(self.folder, "gpumc", "list"))
         self.assertIn(f"{self.prefix}", self.run_in(self.folder, "python", "-c", "import gpumc.program as p; print(p.find())"))
 
+    def test_first_words_of_the_readme(self):
+        block = re.search(r"^## Two commands\n.*?```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.M | re.S).group(1).splitlines()
+        self.assertIn(WHEEL.name, block[0])
+        for line in block[1:]:
+            self.run_in(self.folder, "sh", "-c", line)
+        self.assertIn("complete", self.run_in(self.folder, "gpumc", "info", "results/ising2d-pa-1.h5"))
+
     def test_knows_its_commit(self):
         found = json.loads(self.run_in(self.folder, "gpumc", "doctor", "--json"))
         self.assertRegex(found["program"]["commit"], "[0-9a-f]{7}")
