@@ -28,7 +28,7 @@ ORDER = ("case", "device", "machine", "isa", "threads", "version", "unit", "medi
 ALWAYS = {"case", "device", "machine", "version", "unit", "median", "commit", "date"}
 MEASURED, CARRIED = {"spread", "repeats", "values", "compiler"}, {"source"}
 TYPES = {"threads": int, "repeats": int, "median": (int, float), "spread": list, "values": list}  # all others: str
-PATTERNS = {"version": r"\d+\.\d+\.\d+", "commit": r"(v\d+\.\d+\.\d+-\d+-g)?[0-9a-f]{7,40}|v\d+\.\d+\.\d+",
+PATTERNS = {"version": r"\d+\.\d+\.\d+", "commit": r"(v[\d.]*-\d*-g)?[0-9a-f]{7,40}|v\d+\.\d+\.\d+",
             "device": "cpu|cuda", "isa": r"x86-64-v\d|portable"}
 
 

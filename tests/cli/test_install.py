@@ -47,6 +47,8 @@ class Install(ProgramCase):
         pc, = self.prefix.rglob("gpumc.pc")
         environment = dict(os.environ, PKG_CONFIG_PATH=str(pc.parent))
         flags = output("pkg-config", "--cflags", "gpumc", env=environment).split()
+        if nvcc := shutil.which("nvcc"):  # whose own headers are for those of GPUs; nvcc finds them itself
+            flags += ["-isystem", pathlib.Path(nvcc).resolve().parents[1] / "include"]
         folder = self.prefix / "include/gpumc"
         headers = sorted(path.relative_to(folder) for path in folder.rglob("*.h"))
         self.assertTrue(headers)

@@ -21,7 +21,11 @@ import time
 import unittest
 
 PASSES, STEP = 61, 23  # prime: no remainder means one shape, kind or device alone
-GOLDEN, OTHER = 0.6180339887498949, 0.41421356237309515  # steps of the first pass, and of the first case of each pass
+GOLDEN = 0.6180339887498949
+# Steps of the first pass and of the first case of each pass, for a loop, one within it, and so on; and of the first method. No two have a
+# rational ratio, so that each case meets each place of what is around it: 0.618.., and fractions of roots of primes.
+STEPS = (GOLDEN, 2**0.5 - 1), (7**0.5 - 2, 11**0.5 - 3), (13**0.5 - 3, 17**0.5 - 4)
+METHODS = 3**0.5 - 1
 SHOWN = 40  # numbers of cases that are printed
 WAITING = 3  # seconds that may go by for each of the CPU's
 
@@ -40,7 +44,7 @@ def of(cases, seconds=None):
 
 def main(seconds=None):
     """unittest.main() of a test whose methods are the cases, for one that has long ones: one after the other, beginning with another one at
-    each commit. A method is repeated by its name, as always. `seconds`: for all of them, where the head's are too few."""
+    each commit. A method is repeated by its name, as always. `seconds`: for all of them, in place of the head's, which are for one loop."""
     if _seconds == float("inf") or _only or len(sys.argv) > 1:
         unittest.main(verbosity=2)
     module = sys.modules["__main__"]
@@ -64,18 +68,19 @@ class _InTurn(unittest.TestSuite):
 
     def __iter__(self):
         methods = list(super().__iter__())
-        first = int(_rotation * GOLDEN % 1 * len(methods))
+        first = int(_rotation * METHODS % 1 * len(methods))
         return _taken(methods, [*range(first, len(methods)), *range(first)], "methods", self.seconds, is_told=False)
 
 
-def order(number, rotation=_rotation):
-    """The numbers 0 to `number` - 1 in the order of the passes."""
+def order(number, rotation=_rotation, depth=0):
+    """The numbers 0 to `number` - 1 in the order of the passes, of a loop within `depth` others."""
+    first_pass, first_case = STEPS[min(depth, len(STEPS) - 1)]
     passes = max(1, min(number, PASSES))
     step = STEP if passes % STEP != 0 else 1  # has no factor in common with the number of passes
-    first, found = int(rotation * GOLDEN % 1 * passes), []
+    first, found = int(rotation * first_pass % 1 * passes), []
     for turn in range(passes):
         some = range((first + turn) * step % passes, number, passes)
-        begin = int(rotation * OTHER % 1 * len(some))
+        begin = int(rotation * first_case % 1 * len(some))
         found += [*some[begin:], *some[:begin]]
     return found
 
@@ -89,7 +94,7 @@ def _each(cases, loop, seconds):
         chosen = [int(number) for name, _, number in wanted if name == loop and int(number) < len(cases)]
         _found = _found or bool(chosen)
     else:
-        chosen = range(len(cases)) if seconds == float("inf") else order(len(cases))
+        chosen = range(len(cases)) if seconds == float("inf") else order(len(cases), _rotation, len(_running))
     return _taken(cases, chosen, loop, seconds)
 
 

@@ -1,0 +1,95 @@
+"""The order of the cases of a test (tests/support/cases.py, cases.c): the same in C and Python; each case has its turn, also in a loop within
+another and with each method that may be taken first, where there is time for one of them only; what a failure says repeats it.
+
+Control: with one step for methods and cases, as it once was, half of the pairs never come.
+"""
+import itertools
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases  # noqa: E402
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+PROGRAM = pathlib.Path(os.environ.get("GPUMC_BUILD", TESTS.parent / "build/release")) / "tests/unit_tests"
+IN_C = 17 * 41  # cases of test_cases.c
+ROTATIONS = 2500
+
+
+def place(step, rotation, count):
+    return int(rotation * step % 1 * count)
+
+
+class Order(unittest.TestCase):
+    def test_all_come_once(self):
+        for number, rotation, depth in itertools.product((1, 2, 60, 61, 62, 697, 1000), range(0, 300, 29), range(4)):
+            self.assertEqual(sorted(cases.order(number, rotation, depth)), list(range(number)))
+
+    def test_each_comes_first(self):
+        for number, depth in itertools.product((2, 7, 61, 128), range(3)):
+            self.assertEqual({cases.order(number, rotation, depth)[0] for rotation in range(ROTATIONS)}, set(range(number)), (number, depth))
+
+    def test_each_comes_first_with_each_method(self):
+        for methods, number in (2, 2), (5, 40), (3, 61):
+            pairs = {(place(cases.METHODS, rotation, methods), cases.order(number, rotation)[0]) for rotation in range(ROTATIONS)}
+            self.assertEqual(len(pairs), methods * number)
+        pairs = {(place(cases.GOLDEN, rotation, 2), cases.order(40, rotation)[0]) for rotation in range(ROTATIONS)}
+        self.assertLess(len(pairs), 2 * 40 * 0.55, "control")
+
+    def test_each_comes_first_in_each_case_around_it(self):
+        for outer, inner in (2, 2), (12, 8):
+            pairs = {(cases.order(outer, rotation, 0)[0], cases.order(inner, rotation, 1)[0]) for rotation in range(ROTATIONS)}
+            self.assertEqual(len(pairs), outer * inner)
+
+    @unittest.skipUnless(PROGRAM.exists(), "the tests in C are not built")
+    def test_the_same_in_c(self):
+        for rotation in range(1500, 1540):
+            done = subprocess.run([PROGRAM, "unit_test_cases", "one_is_taken*"], capture_output=True, text=True, check=True,
+                                  env={**os.environ, "GPUMC_ROTATION": str(rotation)})
+            self.assertEqual(re.search(r"1 of 697 cases \(rotation \d+\): (\d+)", done.stderr).group(1), str(cases.order(IN_C, rotation)[0]))
+
+
+class Failures(unittest.TestCase):
+    SCRIPT = textwrap.dedent("""\
+        import sys, unittest
+        sys.path.insert(0, sys.argv.pop())
+        from support import cases
+        class Some(unittest.TestCase):
+            def test_one(self):
+                for outer in cases.of("abc"):
+                    for inner in cases.of(range(9)):
+                        with self.subTest(outer=outer, inner=inner):
+                            self.assertNotEqual((outer, inner), ("b", 7))
+        cases.main()
+        """)
+
+    def run_script(self, **environment):
+        return subprocess.run([sys.executable, "-c", self.SCRIPT, TESTS], capture_output=True, text=True, check=False,
+                              env={**{name: value for name, value in os.environ.items() if not name.startswith("GPUMC_")}, **environment})
+
+    def test_a_case_that_fails_is_repeated_by_what_it_says(self):
+        done = self.run_script()
+        order, = set(re.findall(r"GPUMC_CASES=(\S+:1,\S+:7)", done.stderr))
+        self.assertEqual(done.returncode, 1)
+        again = self.run_script(GPUMC_CASES=order)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("2 of 9 cases", again.stderr)
+        self.assertEqual(self.run_script(GPUMC_CASES=order.replace(":7", ":6")).returncode, 0)
+
+    def test_a_case_that_there_is_not_has_not_passed(self):
+        done = self.run_script(GPUMC_CASES="test_two:0")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no loop has such a case", done.stderr)
+
+    def test_every_failure_is_met_in_its_turn(self):
+        codes = [self.run_script(GPUMC_CASES_SECONDS="1e-9", GPUMC_ROTATION=str(rotation)).returncode for rotation in range(60)]
+        self.assertTrue(0 < sum(codes) < 30, codes)
+
+
+if __name__ == "__main__":
+    unittest.main()
