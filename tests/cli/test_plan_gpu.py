@@ -192,4 +192,4 @@ class PlanWithoutAGpu(PlanCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=8)
+    cases.main(seconds=6)

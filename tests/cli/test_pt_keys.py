@@ -424,4 +424,4 @@ class Warnings(ProgramCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=8)
+    cases.main(seconds=6)

@@ -1,7 +1,7 @@
 """The Python package: its own tests (tools/python/tests, with pytest) in the environment build/python, into which
 tools/quickstart has installed it with pip.
 
-CTest: release (a tool of Python alone), cases 4 s
+CTest: release (a tool of Python alone), cases 10 s
 """
 import os
 import pathlib
@@ -26,10 +26,11 @@ class Package(unittest.TestCase):
                               env={**os.environ, **environment})
 
     def test_its_tests(self):
-        done = self.run_python("-m", "pytest", "-q", "-p", "no:cacheprovider", PACKAGE / "tests",
-                               PYTHONPATH=str(PACKAGE), GPUMC_PROGRAM=str(device.PROGRAM))
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stdout, r"\d+ passed")
+        for file in cases.of(sorted((PACKAGE / "tests").glob("test_*.py"))):
+            with self.subTest(file=file.name):
+                done = self.run_python("-m", "pytest", "-q", "-p", "no:cacheprovider", file, PYTHONPATH=str(PACKAGE), GPUMC_PROGRAM=str(device.PROGRAM))
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertRegex(done.stdout, r"\d+ passed")
 
     def test_it_is_installed(self):
         done = self.run_python("-c", "import gpumc; print(gpumc.__file__)", PYTHONPATH="")
@@ -37,4 +38,4 @@ class Package(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    cases.main()
+    unittest.main()

@@ -16,8 +16,9 @@ import unittest
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests/unit"), str(ROOT / "tools")]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/unit"), str(ROOT / "tools")]
 import test_versions  # noqa: E402
+from support import cases  # noqa: E402
 
 VERSION = test_versions.VERSION
 READ = [".gitignore", "CMakeLists.txt", "pyproject.toml", "tools/interpreter.py", "tools/python/pyproject.toml", "tools/release",
@@ -216,4 +217,4 @@ class Notes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main(seconds=6)

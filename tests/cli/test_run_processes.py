@@ -2,7 +2,7 @@
 
 The processes as one job: test_run_job.py.
 
-CTest: crowded, cases 4 s
+CTest: crowded, cases 2 s
 """
 import itertools
 import pathlib

@@ -280,4 +280,4 @@ class Temperatures(ProgramCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=8)
+    cases.main(seconds=6)

@@ -252,4 +252,4 @@ class NishimoriLine(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=8)
+    cases.main(seconds=6)

@@ -415,4 +415,4 @@ def exact_curves(glass, fields):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=8)
+    cases.main(seconds=6)

@@ -87,9 +87,7 @@ class Enumerated(unittest.TestCase):
     ]
 
     def test_averages_are_those_of_all_states(self):
-        for variant, model in self.CASES:
-            if variant not in device.variants():
-                continue
+        for variant, model in cases.of([case for case in self.CASES if case[0] in device.variants()]):
             with self.subTest(variant=variant, model=model), gpumc.folder() as folder:
                 path = run(folder, model + ", write_couplings: true}", variant=variant, runs=2,
                            structure_factor="true")
@@ -191,4 +189,4 @@ class NishimoriLine(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=8)
+    cases.main(seconds=6)

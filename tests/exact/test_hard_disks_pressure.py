@@ -185,4 +185,4 @@ class HardDisksAtPressure(ProgramCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=8)
+    cases.main(seconds=6)

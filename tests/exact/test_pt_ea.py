@@ -186,4 +186,4 @@ class SpinGlass(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=8)
+    cases.main(seconds=6)

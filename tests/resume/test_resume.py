@@ -387,4 +387,4 @@ class FullDisk(JobCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=8)
+    cases.main(seconds=6)

@@ -62,4 +62,4 @@ class Resumed(ResumeCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=8)
+    cases.main(seconds=6)

@@ -166,4 +166,4 @@ class NoRoom(MpiCase, ResumeCase):
 if __name__ == "__main__":
     mpi.require()
     device.require()
-    cases.main(seconds=8)
+    cases.main(seconds=6)

@@ -133,4 +133,4 @@ class Resumed(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=8)
+    cases.main(seconds=6)

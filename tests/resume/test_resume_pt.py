@@ -102,4 +102,4 @@ class Resume(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=8)
+    cases.main(seconds=6)

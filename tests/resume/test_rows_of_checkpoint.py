@@ -91,4 +91,4 @@ class Contradictory(ResumeCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=8)
+    cases.main(seconds=6)

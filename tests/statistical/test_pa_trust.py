@@ -135,4 +135,4 @@ class Trust(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=8)
+    cases.main(seconds=6)
