@@ -46,7 +46,7 @@ static double number_of(const char *variable, double missing)
 
 static double seconds(void)
 {
-  return number_of("GPUMC_CASES_SECONDS", INFINITY);
+  return number_of("GPUMC_CASES_SECONDS", INFINITY) * number_of("GPUMC_CASES_SHARE", 1);
 }
 
 static double clock_seconds(clockid_t clock)

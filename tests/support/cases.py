@@ -29,7 +29,8 @@ METHODS = 3**0.5 - 1
 SHOWN = 40  # numbers of cases that are printed
 WAITING = 3  # seconds that may go by for each of the CPU's
 
-_seconds = float(os.environ.get("GPUMC_CASES_SECONDS") or "inf")
+_share = float(os.environ.get("GPUMC_CASES_SHARE") or 1)  # of all these seconds: half under sanitizers
+_seconds = float(os.environ.get("GPUMC_CASES_SECONDS") or "inf") * _share
 _rotation = int(os.environ.get("GPUMC_ROTATION") or 0)
 _only = os.environ.get("GPUMC_CASES")  # LOOP:NUMBER, of loops within loops one after the other: LOOP:NUMBER,LOOP:NUMBER
 _running: list[str] = []  # LOOP:NUMBER of the case at work, of loops within loops the innermost last
@@ -39,7 +40,7 @@ _found = False  # a case that the user asked for
 def of(cases, seconds=None):
     """Yields cases. `seconds`: of this loop at most, where the head's would be too much."""
     loop = inspect.currentframe().f_back.f_code.co_name
-    return _each(list(cases), loop, _seconds if seconds is None else min(seconds, _seconds))
+    return _each(list(cases), loop, _seconds if seconds is None else min(seconds * _share, _seconds))
 
 
 def main(seconds=None):
@@ -49,7 +50,7 @@ def main(seconds=None):
         unittest.main(verbosity=2)
     module = sys.modules["__main__"]
     result = unittest.TextTestRunner(verbosity=2).run(
-        _InTurn(_methods(unittest.defaultTestLoader.loadTestsFromModule(module)), seconds or _seconds))
+        _InTurn(_methods(unittest.defaultTestLoader.loadTestsFromModule(module)), seconds * _share if seconds else _seconds))
     sys.exit(not result.wasSuccessful())
 
 
