@@ -18,9 +18,8 @@ function(gpumc_find_architectures variable)
       if(capability VERSION_GREATER_EQUAL 8.0 AND number IN_LIST known)
         list(APPEND architectures "${number}-real")
       elseif(capability VERSION_GREATER_EQUAL 8.0)
-        list(POP_BACK known newest) # nvcc does not know it: PTX, which its driver compiles
+        list(GET known -1 newest) # nvcc does not know it: PTX, which its driver compiles
         list(APPEND architectures "${newest}-virtual")
-        list(APPEND known "${newest}")
       endif()
     endforeach()
     list(REMOVE_DUPLICATES architectures)

@@ -15,13 +15,11 @@ import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from support.ctest import ROOT, output  # noqa: E402
+
 KNOWN = ROOT / "tests/same_tests_known.txt"
 ASSERTION = re.compile(r"\b(?:self\.assert\w+|assert_\w+|np\.testing\.assert\w+|self\.fail|fail_msg)\(|^\s+assert ", re.M)
-
-
-def git(*words):
-    return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=True).stdout
 
 
 def methods(text):
@@ -44,8 +42,8 @@ def tests_of(texts):
 
 
 def texts_at(revision):
-    paths = git("ls-tree", "-r", "--name-only", revision, "tests", "tools/python/tests").split()
-    return {path: git("show", f"{revision}:{path}") for path in paths if re.search(r"/test_[^/]*\.(py|c)$", path)}
+    paths = output("git", "ls-tree", "-r", "--name-only", revision, "tests", "tools/python/tests").split()
+    return {path: output("git", "show", f"{revision}:{path}") for path in paths if re.search(r"/test_[^/]*\.(py|c)$", path)}
 
 
 def texts_now():

@@ -100,10 +100,11 @@ static void finish(void)
 struct cases cases_begin(const char *loop)
 {
   static bool is_told;
-  if (!is_told)
+  if (!is_told) {
     atexit(finish);
-  if (!is_told && __sanitizer_set_death_callback != NULL)
-    __sanitizer_set_death_callback(tell_unfinished);
+    if (__sanitizer_set_death_callback != NULL)
+      __sanitizer_set_death_callback(tell_unfinished);
+  }
   is_told = true;
   tell_unfinished();
   return (struct cases){.loop = loop,

@@ -69,8 +69,13 @@ class _InTurn(unittest.TestSuite):
 
     def __iter__(self):
         methods = list(super().__iter__())
-        first = int(_rotation * METHODS % 1 * len(methods))
+        first = place(METHODS, len(methods))
         return _taken(methods, [*range(first, len(methods)), *range(first)], "methods", self.seconds, is_told=False)
+
+
+def place(step, count, rotation=_rotation):
+    """A place among `count` that moves from commit to commit."""
+    return int(rotation * step % 1 * count)
 
 
 def order(number, rotation=_rotation, depth=0):
@@ -78,10 +83,10 @@ def order(number, rotation=_rotation, depth=0):
     first_pass, first_case = STEPS[min(depth, len(STEPS) - 1)]
     passes = max(1, min(number, PASSES))
     step = STEP if passes % STEP != 0 else 1  # has no factor in common with the number of passes
-    first, found = int(rotation * first_pass % 1 * passes), []
+    first, found = place(first_pass, passes, rotation), []
     for turn in range(passes):
         some = range((first + turn) * step % passes, number, passes)
-        begin = int(rotation * first_case % 1 * len(some))
+        begin = place(first_case, len(some), rotation)
         found += [*some[begin:], *some[:begin]]
     return found
 

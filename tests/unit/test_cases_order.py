@@ -21,10 +21,6 @@ IN_C = 17 * 41  # cases of test_cases.c
 ROTATIONS = 2500
 
 
-def place(step, rotation, count):
-    return int(rotation * step % 1 * count)
-
-
 class Order(unittest.TestCase):
     def test_all_come_once(self):
         for number, rotation, depth in itertools.product((1, 2, 60, 61, 62, 697, 1000), range(0, 300, 29), range(4)):
@@ -36,9 +32,9 @@ class Order(unittest.TestCase):
 
     def test_each_comes_first_with_each_method(self):
         for methods, number in (2, 2), (5, 40), (3, 61):
-            pairs = {(place(cases.METHODS, rotation, methods), cases.order(number, rotation)[0]) for rotation in range(ROTATIONS)}
+            pairs = {(cases.place(cases.METHODS, methods, rotation), cases.order(number, rotation)[0]) for rotation in range(ROTATIONS)}
             self.assertEqual(len(pairs), methods * number)
-        pairs = {(place(cases.GOLDEN, rotation, 2), cases.order(40, rotation)[0]) for rotation in range(ROTATIONS)}
+        pairs = {(cases.place(cases.GOLDEN, 2, rotation), cases.order(40, rotation)[0]) for rotation in range(ROTATIONS)}
         self.assertLess(len(pairs), 2 * 40 * 0.55, "control")
 
     def test_each_comes_first_in_each_case_around_it(self):
