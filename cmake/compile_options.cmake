@@ -6,9 +6,6 @@ target_compile_definitions(gpumc_options INTERFACE _GNU_SOURCE)
 set(c_options -Wall -Wextra -Wconversion -Wshadow -ffp-contract=off -fno-math-errno)
 # Of C++, -Wextra and -Wshadow are about things that are right in C.
 set(cuda_options -fmad=false -Xcompiler=-Wall,-ffp-contract=off)
-if(gpumc_with_cuda AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
-  list(APPEND cuda_options --compress-mode=size)  # a third of the size of the program
-endif()
 if(GPUMC_WERROR)
   list(APPEND c_options -Werror)
   list(APPEND cuda_options -Werror=all-warnings -Xcompiler=-Werror)

@@ -1,4 +1,4 @@
-/* The kernel `fast` on a GPU. */
+/* The kernel `fast` on a GPU. nvcc: --compress-mode=size */
 #include "models/heisenberg/heisenberg_sweep.cuh"
 
 enum gpumc_status

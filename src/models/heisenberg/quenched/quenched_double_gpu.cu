@@ -1,4 +1,4 @@
-/* The kernel `double` on a GPU, with quenched couplings. */
+/* The kernel `double` on a GPU, with quenched couplings. nvcc: --compress-mode=size */
 #include "models/heisenberg/heisenberg_sweep.cuh"
 
 enum gpumc_status heisenberg_sweep_quenched_double(const struct heisenberg_gpu_sweep *arguments,

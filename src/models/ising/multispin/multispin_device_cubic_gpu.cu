@@ -1,4 +1,4 @@
-/* Sweeps in device memory: cubic lattices. */
+/* Sweeps in device memory: cubic lattices. nvcc: --compress-mode=size */
 #include "models/ising/multispin/multispin_device.cuh"
 
 enum gpumc_status ising_multispin_sweep_global_cubic(const struct ising_multispin_sweep *sweep,

@@ -1,4 +1,4 @@
-/* Sweeps in shared memory: cubic lattices. */
+/* Sweeps in shared memory: cubic lattices. nvcc: --compress-mode=size */
 #include "models/ising/multispin/multispin_shared.cuh"
 
 /* Several groups at once, pairs of words of any rows, or words of one row (multispin_gpu.c). */

@@ -1,6 +1,8 @@
 /* Sweeps of packed replicas in shared memory, many in one launch: a block of threads has a strip of
  * a replica (lattice/strips.h), whole rows of a square lattice or whole planes of a cubic one, or
- * all of it. */
+ * all of it.
+ *
+ * nvcc: --compress-mode=size */
 #include "models/ising/packed/packed_kind.cuh"
 #include "models/lattice/strips.cuh"
 

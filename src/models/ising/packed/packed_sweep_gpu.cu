@@ -1,4 +1,6 @@
-/* Sweeps of packed replicas: one launch updates one colour of all of them, in device memory. */
+/* Sweeps of packed replicas: one launch updates one colour of all of them, in device memory.
+ *
+ * nvcc: --compress-mode=size */
 #include "models/ising/packed/packed_kind.cuh"
 
 /* Updates that a thread makes in one launch: many, so that full warps finish the open words, unless

@@ -8,7 +8,9 @@
  *
  * All threads of a warp update the same site, so they read neighbouring words, without conflicts;
  * its position they read from one address. Only thresholds and visits are scattered, like the
- * levels of the replicas. */
+ * levels of the replicas.
+ *
+ * nvcc: --compress-mode=size */
 #include "core/numerics/philox.cuh"
 #include "models/ising/walker/walker_lane.cuh"
 
