@@ -51,7 +51,7 @@ install(PROGRAMS tools/check-disks tools/compare-papers tools/effective-samples 
   tools/gpumc-python tools/report
   tools/simulate-balance tools/time-pa
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
-install(FILES tools/balance.py tools/balance_model.py tools/effective.py tools/interpreter.py tools/other_samplers.py tools/pa_published.py
+install(FILES tools/balance.py tools/balance_model.py tools/called_gpumc.py tools/effective.py tools/interpreter.py tools/other_samplers.py tools/pa_published.py
   tools/pa_timings.py tools/pa_timings_plot.py tools/recorded_populations.py tools/scaling.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
 install(DIRECTORY tools/paper_figures DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools

@@ -45,6 +45,11 @@ def numbers(version):
     return tuple(int(part) for part in version.split("."))
 
 
+def short(commit):
+    """The hash of a commit, as far as tables have it; of v0.2.0-5-g0123abcd what follows the g."""
+    return commit.rpartition("-g")[2][:8]
+
+
 def is_measured(row):
     return "source" not in row
 

@@ -284,7 +284,7 @@ class Releases:
 
     def _of(self, row):
         spread = f" ({row['spread'][0]:g} to {row['spread'][1]:g})" if results.is_measured(row) else ""
-        return f"{row['median']:g}{spread}, `{row['commit'][-8:]}`" + ("" if results.is_measured(row) else " \\*")
+        return f"{row['median']:g}{spread}, `{results.short(row['commit'])}`" + ("" if results.is_measured(row) else " \\*")
 
 
 class Instructions:

@@ -34,7 +34,7 @@ def why_not():
         return "valgrind is missing"
     try:
         compiler, levels = counting.build_of(PROGRAM)
-    except counting.CountError as reason:
+    except (counting.CountError, counting.called_gpumc.CallError) as reason:
         return str(reason)
     recorded = counting.read(counting.RECORD)
     return "" if any(key[1] in levels and key[2] == compiler for key in recorded) else f"no counts are recorded for {compiler}"
