@@ -32,19 +32,19 @@ static const struct rate {
   const char *variant;
   double flips; /* per nanosecond */
 } rates[] = {
-    {"H200", "ising2d", NULL, 2, "multispin", 4032},
-    {"H200", "ising2d", NULL, 2, "spin", 1336},
+    {"H200", "ising2d", NULL, 2, "multispin", 4099},
+    {"H200", "ising2d", NULL, 2, "spin", 1341},
     {"H200", "ising2d", NULL, 2, "walker", 126},
-    {"H200", "ising2d", NULL, 2, "packed", 3660},
-    {"H200", "ising2d", NULL, 2, "tiled", 623},
-    {"H200", "ising3d", NULL, 3, "multispin", 3300},
+    {"H200", "ising2d", NULL, 2, "packed", 3679},
+    {"H200", "ising2d", NULL, 2, "tiled", 631},
+    {"H200", "ising3d", NULL, 3, "multispin", 3392},
     {"H200", "ising3d", NULL, 3, "spin", 502},
     {"H200", "ising3d", NULL, 3, "walker", 107},
     {"H200", "ea", "bimodal", 2, "multispin", 3663},
-    {"H200", "ea", "bimodal", 3, "multispin", 3067},
+    {"H200", "ea", "bimodal", 3, "multispin", 3107},
     {"H200", "ea", "bimodal", 3, "spin", 458},
     {"H200", "ea", "bimodal", 3, "walker", 120},
-    {"H200", "ea", "gaussian", 3, "spin", 141},
+    {"H200", "ea", "gaussian", 3, "spin", 487},
     {"H200", "ea", "gaussian", 3, "walker", 81},
     /* Of over-relaxation, of which `mixed` has four sweeps in five. */
     {"H200", "heisenberg", "uniform", 2, "float", 442},
