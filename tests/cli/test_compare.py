@@ -1,17 +1,19 @@
-"""gpumc compare: what it compares, what it says, and its exit codes. Its rates are in statistical/test_compare.py."""
+"""gpumc compare: what it compares, what it says, and its exit codes. Its rates are in statistical/test_compare.py.
+
+CTest: methods 5 s
+"""
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.edited_result import edited
-from support import device
+from support import cases, device
 from support.program import SMALL, ProgramCase
 from support.device import PROGRAM
 from support.gpumc_program import summary
@@ -231,4 +233,4 @@ class Compare(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

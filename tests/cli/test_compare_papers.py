@@ -7,7 +7,6 @@ import pathlib
 import re
 import subprocess
 import sys
-import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
@@ -16,7 +15,7 @@ from gpumc import hard_disks  # noqa: E402
 import paper_figures  # noqa: E402
 from gpumc import papers_published  # noqa: E402
 from paper_figures import anderson2013, weigel2012  # noqa: E402
-from support import device  # noqa: E402
+from support import cases, device  # noqa: E402
 from support.program import PROGRAM, ProgramCase  # noqa: E402
 
 
@@ -139,4 +138,4 @@ class Names(ProgramCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main()
+    cases.main()

@@ -1,14 +1,17 @@
 """Couplings of a spin glass: written into a result and read back, files that are refused, kernels
-that cannot take them."""
+that cannot take them.
+
+CTest: methods 5 s
+"""
 import json
 import pathlib
 import sys
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases  # noqa: E402
 from support.gpumc_program import attributes, numeric_datasets  # noqa: E402
 from support.program import INVALID, STOPPED, ProgramCase  # noqa: E402
 
@@ -318,4 +321,4 @@ class Couplings(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

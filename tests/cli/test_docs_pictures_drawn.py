@@ -18,7 +18,7 @@ import matplotlib.image
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import test_docs_pictures as documents  # noqa: E402
-from support import device, pictures  # noqa: E402
+from support import cases, device, pictures  # noqa: E402
 
 DRAWN_WITH = "3.6."
 TOLERANCE = 1.0  # root mean square, in steps of 255
@@ -71,4 +71,4 @@ class Drawn(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -1,15 +1,18 @@
-"""gpumc export: CSV as Python's csv reads it has the numbers of the file as h5py reads them, bit for bit."""
+"""gpumc export: CSV as Python's csv reads it has the numbers of the file as h5py reads them, bit for bit.
+
+CTest: methods 5 s
+"""
 import csv
 import os
 import pathlib
 import signal
 import sys
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.program import FAILURE, INVALID, LONG, ProgramCase, stop, wait_for
 
 CONFIG = """\
@@ -215,4 +218,4 @@ class Export(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

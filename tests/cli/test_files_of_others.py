@@ -1,4 +1,7 @@
-"""Files that look like gpumc's own, or come at the worst moment: none is removed or replaced that is not the task's own."""
+"""Files that look like gpumc's own, or come at the worst moment: none is removed or replaced that is not the task's own.
+
+CTest: methods 5 s
+"""
 import json
 import os
 import pathlib
@@ -6,13 +9,12 @@ import shutil
 import signal
 import sys
 import time
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import faults
+from support import cases, faults
 from support.program import FAILURE, INVALID, OK, SMALL, STOPPED, ProgramCase
 
 SEAL = 32
@@ -268,4 +270,4 @@ class Unknown(Others):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

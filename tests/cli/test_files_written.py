@@ -1,5 +1,8 @@
 """Files that commands and tools write for their user: a name that is taken is left alone, by links too, what the same
-command wrote is replaced, and a full disk leaves nothing."""
+command wrote is replaced, and a full disk leaves nothing.
+
+CTest: methods 5 s
+"""
 import contextlib
 import io
 import json
@@ -9,7 +12,6 @@ import resource
 import signal
 import subprocess
 import sys
-import unittest
 from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -19,8 +21,8 @@ from gpumc import plot, report, written  # noqa: E402
 from gpumc.analysis import critical  # noqa: E402
 from gpumc.plot.main import main as plot_main  # noqa: E402
 from support.device import PROGRAM  # noqa: E402
-from support import simulated_sizes  # noqa: E402
-from support.program import FAILURE, OK, SMALL, ProgramCase  # noqa: E402
+from support import cases, simulated_sizes  # noqa: E402
+from support.program import FAILURE, SMALL, ProgramCase  # noqa: E402
 
 # Commands of the program that write `made`, as the last words.
 COMMANDS = {
@@ -239,4 +241,4 @@ class OfTheTools(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

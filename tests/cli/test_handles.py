@@ -1,4 +1,7 @@
-"""What gpumc opens, in HDF5 and of files, it lets go of, also where files are damaged; and nothing of ours leaks through HDF5."""
+"""What gpumc opens, in HDF5 and of files, it lets go of, also where files are damaged; and nothing of ours leaks through HDF5.
+
+CTest: methods 5 s
+"""
 import os
 import pathlib
 import subprocess
@@ -10,7 +13,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import faults
+from support import cases, faults
 from support.program import FAILURE, INVALID, OK, SMALL, STOPPED, ProgramCase
 from support.sanitizers import SANITIZED
 
@@ -124,4 +127,4 @@ class Leaks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

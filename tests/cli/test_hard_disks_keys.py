@@ -1,5 +1,7 @@
 """Keys of hard disks: boxes, starts and positions that are not possible are mistakes at their place; runs from every start,
 and runs that are stopped and resumed in another number of threads, give what they should.
+
+CTest: methods 6 s
 """
 import json
 import re
@@ -307,4 +309,4 @@ class HardDisksKeys(ProgramCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=6)
+    cases.main()

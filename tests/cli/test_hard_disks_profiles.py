@@ -1,16 +1,18 @@
 """Profiles of hard disks in results: the pressure is what a polynomial through the recorded histogram extrapolates to, bond order
 is what follows from its means, and what was not asked for is not there.
+
+CTest: methods 5 s
 """
 import json
 import sys
 import pathlib
 import time
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases  # noqa: E402
 from support.program import INVALID, OK, STOPPED, ProgramCase  # noqa: E402
 
 CONFIG = """\
@@ -129,4 +131,4 @@ class HardDisksProfiles(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

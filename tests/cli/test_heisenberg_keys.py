@@ -1,5 +1,8 @@
 """Mistakes of a configuration of Heisenberg spins, which quantities a run in a field has, bins by default, and keys of
-quenched couplings: what is refused, samples that are written and read back, and the samples of each algorithm."""
+quenched couplings: what is refused, samples that are written and read back, and the samples of each algorithm.
+
+CTest: methods 5 s
+"""
 import json
 import math
 import pathlib
@@ -10,7 +13,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program as gpumc  # noqa: E402
+from support import cases, gpumc_program as gpumc  # noqa: E402
 
 MODEL = "gpumc: 1\nseed: 5\nmodel: {{name: heisenberg, shape: [4, 4], h: {h}}}\noutput: {folder}/out.h5\n"
 ALGORITHMS = {
@@ -395,4 +398,4 @@ class Bins(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -1,4 +1,7 @@
-"""tools/plot --helicity: where known curves have their transition, and pictures of files that the program writes."""
+"""tools/plot --helicity: where known curves have their transition, and pictures of files that the program writes.
+
+CTest: methods 5 s
+"""
 import math
 import pathlib
 import subprocess
@@ -11,7 +14,7 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 from gpumc.analysis import helicity, transition  # noqa: E402
-from support import device  # noqa: E402
+from support import cases, device  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
 CONFIG = """\
@@ -95,4 +98,4 @@ class Files(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -1,15 +1,18 @@
 """gpumc init: every pair of a model and an algorithm gets a configuration that is valid as it is and with any of its lines
-that begin with # and a key; some are run; pairs that do not go together are refused, and no file is ever replaced."""
+that begin with # and a key; some are run; pairs that do not go together are refused, and no file is ever replaced.
+
+CTest: methods 5 s
+"""
 import json
 import os
 import pathlib
 import re
 import sys
-import unittest
 
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.program import FAILURE, INVALID, ProgramCase
 
 # Kernels whose lattices are larger than the examples, or whose keys of a pair cannot be at their defaults.
@@ -184,4 +187,4 @@ class Refusals(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -1,4 +1,7 @@
-"""Plans: for a GPU that is not here, how many lattices there are, and what beside sweeps takes time."""
+"""Plans: for a GPU that is not here, how many lattices there are, and what beside sweeps takes time.
+
+CTest: methods 6 s
+"""
 import json
 import os
 import pathlib
@@ -192,4 +195,4 @@ class PlanWithoutAGpu(PlanCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=6)
+    cases.main()

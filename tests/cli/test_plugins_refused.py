@@ -1,4 +1,7 @@
-"""Plugins that are refused, before anything of them runs where their file tells; and what plugins may call."""
+"""Plugins that are refused, before anything of them runs where their file tells; and what plugins may call.
+
+CTest: methods 5 s
+"""
 import json
 import os
 import pathlib
@@ -7,7 +10,6 @@ import re
 import shutil
 import struct
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import cases  # noqa: E402
@@ -222,4 +224,4 @@ class Exported(Outside):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

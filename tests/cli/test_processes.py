@@ -1,7 +1,7 @@
 """Processes that mpirun has started reach each other, under each MPI there is: every operation, agreement, and how
 gpumc refuses what it cannot do. Skipped without MPI.
 
-CTest: crowded
+CTest: crowded, methods 6 s
 """
 import itertools
 import json
@@ -238,4 +238,4 @@ class Doctor(ProcessesCase):
 
 if __name__ == "__main__":
     mpi.require()
-    cases.main(seconds=6)
+    cases.main()

@@ -1,7 +1,7 @@
 """Combinations of the keys of `pt` that cannot be are told with their place and a remedy, and a run says
 what its summary cannot be trusted for.
 
-CTest: long
+CTest: long, methods 6 s
 """
 import json
 import pathlib
@@ -424,4 +424,4 @@ class Warnings(ProgramCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=6)
+    cases.main()

@@ -1,19 +1,18 @@
 """The Python reader: whose fault an error is, what it reads of a file and how often.
 
-CTest: release (cli_test_damaged_results, unit_test_result_info)
+CTest: release (cli_test_damaged_results, unit_test_result_info), methods 5 s
 """
 import json
 import os
 import pathlib
 import sys
-import unittest
 from unittest import mock
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device
+from support import cases, device
 from support.edited_result import edited
 from support.program import LONG, STOPPED, ProgramCase
 
@@ -243,4 +242,4 @@ class Parts(Reader):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -1,7 +1,7 @@
 """tools/release: what it refuses, with the remedy, the notes that it cuts from the changelog, and what it collects and prints; in a
 tree with the files that it reads, and with stand-ins for all that takes minutes.
 
-CTest: release (a tool of Python alone)
+CTest: release (a tool of Python alone), methods 6 s
 """
 import hashlib
 import os
@@ -217,4 +217,4 @@ class Notes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=6)
+    cases.main()

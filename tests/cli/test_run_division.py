@@ -3,15 +3,14 @@
 The runs are large (support/large_runs.py): one of them is all that a process takes at a time, so that there are as many
 side by side as processes have runs of their own.
 
-CTest: crowded
+CTest: crowded, methods 6 s
 """
 import json
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, mpi
+from support import cases, device, mpi
 from support.large_runs import large_runs
 from support.process_comparison import REPLICAS, RUNS, ProcessComparison
 from support.results import assert_same_numbers, numbers
@@ -107,4 +106,4 @@ class Plan(ProcessComparison):
 if __name__ == "__main__":
     mpi.require()
     device.require()
-    unittest.main()
+    cases.main()

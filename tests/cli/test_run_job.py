@@ -3,7 +3,7 @@ differs between processes is found. Skipped without MPI.
 
 Their numbers are those of one process: test_run_processes.py.
 
-CTest: crowded
+CTest: crowded, methods 6 s
 """
 import json
 import os
@@ -282,4 +282,4 @@ class Campaign(MpiCase):
 
 if __name__ == "__main__":
     mpi.require()
-    cases.main(seconds=6)
+    cases.main()

@@ -2,13 +2,12 @@
 
 The processes as one job: test_run_job.py.
 
-CTest: crowded, cases 2 s
+CTest: crowded, cases 2 s, methods 6 s
 """
 import itertools
 import pathlib
 import subprocess
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import cases, device, mpi
@@ -267,4 +266,4 @@ class WalkersOfMuca(ProcessComparison):
 if __name__ == "__main__":
     mpi.require()
     device.require()
-    unittest.main()
+    cases.main()

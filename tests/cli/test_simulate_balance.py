@@ -20,6 +20,7 @@ import balance  # noqa: E402
 import balance_model  # noqa: E402
 import gpumc  # noqa: E402
 import recorded_populations  # noqa: E402
+from support import cases  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
 CONFIG = """\
@@ -220,4 +221,4 @@ class Program(SimulateBalance):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

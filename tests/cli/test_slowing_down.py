@@ -1,6 +1,6 @@
 """tools/plot --slowing-down: exponents of known times, and pictures of files that the program writes.
 
-CTest: release (a tool of Python; runs of gpumc: cli_test_canonical_keys)
+CTest: release (a tool of Python; runs of gpumc: cli_test_canonical_keys), methods 5 s
 """
 import pathlib
 import subprocess
@@ -13,7 +13,7 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 from gpumc.analysis import slowing, transition  # noqa: E402
-from support import device  # noqa: E402
+from support import cases, device  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
 SIDES = (16, 32, 64, 128, 256, 512)
@@ -132,4 +132,4 @@ class Files(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -1,4 +1,6 @@
 """Whatever is at a path of the user, no command hangs, no file of others is touched, and the message says what it is.
+
+CTest: methods 5 s
 """
 import itertools
 import json
@@ -9,7 +11,6 @@ import socket
 import stat
 import subprocess
 import sys
-import unittest
 
 import h5py
 
@@ -320,4 +321,4 @@ class Campaigns(SpecialCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -3,12 +3,11 @@ process. Without such a way they are refused in one line each. A Slurm of one no
 started."""
 import pathlib
 import sys
-import unittest
 
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import mpi, slurm
+from support import cases, mpi, slurm
 from support.device import PROGRAM
 from support.program import INVALID, OK, ProgramCase
 from support.results import assert_same_numbers, numbers
@@ -63,7 +62,4 @@ class Srun(ProgramCase):
 
 if __name__ == "__main__":
     mpi.require()
-    result = unittest.main(exit=False).result
-    for _, reason in result.skipped[:1]:
-        print(f"skipped: {reason}")
-    sys.exit(77 if result.skipped else not result.wasSuccessful())
+    cases.main()

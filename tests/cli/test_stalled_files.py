@@ -1,4 +1,7 @@
-"""Files on a disk or a file server that does not answer: every command waits for them, and a signal ends it."""
+"""Files on a disk or a file server that does not answer: every command waits for them, and a signal ends it.
+
+CTest: methods 5 s
+"""
 import os
 import pathlib
 import shutil
@@ -153,4 +156,4 @@ class Disk(StalledCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=5)
+    cases.main()

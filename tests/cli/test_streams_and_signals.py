@@ -1,4 +1,7 @@
-"""Standard output that cannot be written, text of others on a terminal, and signals that come early."""
+"""Standard output that cannot be written, text of others on a terminal, and signals that come early.
+
+CTest: methods 5 s
+"""
 import json
 import os
 import pathlib
@@ -7,11 +10,11 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.edited_result import edited
 from support.program import FAILURE, INVALID, LONG, OK, PROGRAM, SMALL, STOPPED, ProgramCase, stop, wait_for
 
@@ -195,4 +198,4 @@ class Signals(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -1,5 +1,8 @@
 """`gpumc submit` and what else of the program speaks with Slurm, against squeue, sbatch, scontrol and srun that are
-scripts of the test; resume/test_slurm.py has the real ones."""
+scripts of the test; resume/test_slurm.py has the real ones.
+
+CTest: methods 6 s
+"""
 import json
 import os
 import pathlib
@@ -366,4 +369,4 @@ class EndOfJob(SlurmCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=6)
+    cases.main()

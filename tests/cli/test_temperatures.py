@@ -1,8 +1,10 @@
-"""Temperatures take the place of inverse temperatures: in every algorithm and every form, with the same bits."""
+"""Temperatures take the place of inverse temperatures: in every algorithm and every form, with the same bits.
+
+CTest: methods 6 s
+"""
 import json
 import pathlib
 import sys
-import tempfile
 
 import h5py
 import jsonschema
@@ -280,4 +282,4 @@ class Temperatures(ProgramCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=6)
+    cases.main()

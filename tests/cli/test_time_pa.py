@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
 import pa_published  # noqa: E402
 from gpumc.plot import style  # noqa: E402
+from support import cases  # noqa: E402
 from support.program import PROGRAM, ProgramCase  # noqa: E402
 
 # A gpumc whose runs take L*L ps a flip, half of it sweeps; every second repeat takes twice as long.
@@ -189,4 +190,4 @@ class Published(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -2,7 +2,7 @@
 and rows are complete whenever the job is stopped. Control: another run has other rows. However many runs there are, a
 batch is small enough to stop soon and to fit into memory.
 
-CTest: long
+CTest: long, methods 6 s
 """
 import json
 import os
@@ -185,4 +185,4 @@ def columns(file, m):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

@@ -3,7 +3,7 @@
 Null: averages are exact. Bounds are four reported standard errors unless stated; seeds are fixed. Negative controls:
 couplings of another sample, a temperature 3 % off the Nishimori line.
 
-CTest: release, long, cases 1 s
+CTest: release, long, cases 1 s, methods 6 s
 """
 import pathlib
 import sys
@@ -252,4 +252,4 @@ class NishimoriLine(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

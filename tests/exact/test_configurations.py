@@ -2,6 +2,8 @@
 every temperature, and writing them changes no other number.
 
 Control: couplings of another sample give other energies.
+
+CTest: methods 5 s
 """
 import json
 import pathlib
@@ -12,7 +14,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 
 sys.path.insert(0, str(device.ROOT / "tools/python"))
@@ -269,4 +271,4 @@ class PopulationAnnealing(Written):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

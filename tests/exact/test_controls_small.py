@@ -5,7 +5,7 @@ Null: replicas have the Boltzmann distribution of their field. Bounds are stated
 run; seeds are fixed. Negative controls: exchanges with the wrong sign, fields wrong by a few percent, weights with the
 wrong sign.
 
-CTest: release (unit_test_controls, cli_test_configs), cases 1 s
+CTest: release (unit_test_controls, cli_test_configs), cases 1 s, methods 6 s
 """
 import functools
 import itertools
@@ -415,4 +415,4 @@ def exact_curves(glass, fields):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

@@ -3,7 +3,7 @@
 Null: the estimates are exact averages. Bounds are stated with each test; seeds are fixed. Negative controls: a flipped
 bond, temperatures 1 % wrong, a temperature 2 % off the Nishimori line.
 
-CTest: release, long, cases 1 s
+CTest: release, long, cases 1 s, methods 6 s
 """
 import pathlib
 import sys
@@ -189,4 +189,4 @@ class NishimoriLine(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

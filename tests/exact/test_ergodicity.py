@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program as gpumc  # noqa: E402
+from support import cases, gpumc_program as gpumc  # noqa: E402
 
 SAMPLES = 45  # per shape
 SHAPES = ((2, 2), (2, 4), (4, 2), (2, 2, 2))
@@ -256,4 +256,4 @@ class Lattices(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

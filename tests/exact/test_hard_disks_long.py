@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
 import gpumc  # noqa: E402
 from gpumc import hard_disks  # noqa: E402
-from support import device  # noqa: E402
+from support import cases, device  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
@@ -85,4 +85,4 @@ class Long(ProgramCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main()
+    cases.main()

@@ -9,7 +9,7 @@ Null: deviations over errors are standard normal. Bound 4.5, about 60 numbers, o
 are fixed. Negative controls: averages of samplers that count ln V, or do not look for overlaps; the pressure at volumes
 larger by two percent.
 
-CTest: release (resume_test_resume_hard_disks), long, cases 1 s
+CTest: release (resume_test_resume_hard_disks), long, cases 1 s, methods 6 s
 """
 import functools
 import itertools
@@ -185,4 +185,4 @@ class HardDisksAtPressure(ProgramCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -87,4 +87,4 @@ class Angles(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -7,7 +7,7 @@ runs (72 on a GPU), 4 of +-J rings, 12 and 20 of overlaps: false alarm 0.6 % (0.
 of one coupling flipped, for +-J rings with an odd number of negative bonds, and for overlaps at a temperature wrong by
 3 % and with the other number of components, the same bound is broken.
 
-CTest: release (cli_test_heisenberg_keys, unit_test_heisenberg_quenched), cases 10 s
+CTest: release (cli_test_heisenberg_keys, unit_test_heisenberg_quenched), cases 10 s, methods 6 s
 """
 import itertools
 import math
@@ -223,4 +223,4 @@ class Uniform(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

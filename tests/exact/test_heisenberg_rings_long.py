@@ -18,7 +18,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 from support.heisenberg_exact import exact  # noqa: E402
 
 CONFIG = """\
@@ -99,4 +99,4 @@ class Rings(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

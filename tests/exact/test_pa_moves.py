@@ -2,6 +2,8 @@
 
 Null: the estimates are those of the exact partition function. Bounds are in reported errors, stated with each test; seeds
 are fixed. Negative controls: references that are wrong by 1 %, and replicas that make no sweeps.
+
+CTest: methods 5 s
 """
 import pathlib
 import sys
@@ -167,4 +169,4 @@ class Moves(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=5)
+    cases.main()

@@ -4,7 +4,7 @@ identity of Gaussian couplings.
 Every comparison is within four errors, which is exceeded by chance once in 16000. Controls: references wrong by 0.1 %,
 and times too early for equilibrium, are rejected.
 
-CTest: release, long
+CTest: release, long, methods 6 s
 """
 import itertools
 import os
@@ -186,4 +186,4 @@ class SpinGlass(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

@@ -2,7 +2,7 @@
 
 Every comparison is within four errors (false alarm 6e-5 each); temperatures wrong by 0.5 % are not.
 
-CTest: release
+CTest: release, methods 5 s
 """
 import pathlib
 import sys
@@ -92,4 +92,4 @@ def overlap_moments(beta):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=5)
+    cases.main()

@@ -2,6 +2,8 @@
 seconds, with a message or the right numbers, and the run ends with those of an uninterrupted one, or says what is damaged.
 
 HDF5 reads metadata of a live file again and again while their checksum is wrong, with waits that double each time.
+
+CTest: methods 5 s
 """
 import itertools
 import json
@@ -9,7 +11,6 @@ import pathlib
 import random
 import signal
 import sys
-import unittest
 
 import h5py
 
@@ -207,4 +208,4 @@ class OtherFiles(DamagedCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

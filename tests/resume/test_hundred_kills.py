@@ -8,10 +8,9 @@ import pathlib
 import random
 import sys
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import mpi, process_runs
+from support import cases, mpi, process_runs
 from support.mpi_case import MpiCase
 from support.program import OK
 from support.resume import ResumeCase
@@ -111,4 +110,4 @@ class Killed(MpiCase, ResumeCase):
 
 if __name__ == "__main__":
     mpi.require(MPI)
-    unittest.main()
+    cases.main()

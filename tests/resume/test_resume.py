@@ -1,6 +1,6 @@
 """Runs that are killed, stopped or lose files end with the numbers of the uninterrupted run.
 
-CTest: long, cases 1 s
+CTest: long, cases 1 s, methods 6 s
 """
 import json
 import os
@@ -387,4 +387,4 @@ class FullDisk(JobCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

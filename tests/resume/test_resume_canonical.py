@@ -1,5 +1,7 @@
 """Canonical runs that are killed or stopped end with the numbers of the uninterrupted run: averages, errors,
 time series, configurations.
+
+CTest: methods 6 s
 """
 import pathlib
 import sys
@@ -73,4 +75,4 @@ class Resumed(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

@@ -1,5 +1,7 @@
 """Runs with cluster moves that are killed or stopped end with the numbers of the uninterrupted run: canonical, and
 population annealing, whose clusters follow the temperature.
+
+CTest: methods 6 s
 """
 import itertools
 import pathlib
@@ -62,4 +64,4 @@ class Resumed(ResumeCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=6)
+    cases.main()

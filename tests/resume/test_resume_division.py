@@ -1,7 +1,7 @@
 """A checkpoint has as many runs of pa in progress as processes had side by side; any other number of processes
 continues them. Skipped without MPI.
 
-CTest: crowded, cases 1 s
+CTest: crowded, cases 1 s, methods 6 s
 """
 import itertools
 import json
@@ -166,4 +166,4 @@ class NoRoom(MpiCase, ResumeCase):
 if __name__ == "__main__":
     mpi.require()
     device.require()
-    cases.main(seconds=6)
+    cases.main()

@@ -3,7 +3,7 @@ the instruction set of each part: a checkpoint holds positions, the offset of th
 disks in their cells. Several systems, one per thread, and one that the threads share; with psi_6 and configurations. A
 unit has 2^28 / 20 updates of disks on a CPU, so these runs have three or four.
 
-CTest: long, cases 1 s
+CTest: long, cases 1 s, methods 6 s
 """
 import pathlib
 import sys
@@ -133,4 +133,4 @@ class Resumed(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

@@ -3,7 +3,7 @@ checkpoint holds spins as numbers, the current sweep of a mixed move, and the cu
 the warm-up in which they are tuned. Walks of muca recompute their energies afterwards, which are the previous ones to
 the last bit.
 
-CTest: release (resume_test_resume_clusters, exact_test_heisenberg_kernels)
+CTest: release (resume_test_resume_clusters, exact_test_heisenberg_kernels), methods 6 s
 """
 import pathlib
 import sys
@@ -79,4 +79,4 @@ class Resumed(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

@@ -1,7 +1,7 @@
 """Multicanonical runs that are killed or stopped, in iterations and in production, end with the numbers of the
 uninterrupted run.
 
-CTest: long, cases 1 s
+CTest: long, cases 1 s, methods 6 s
 """
 import pathlib
 import sys
@@ -186,4 +186,4 @@ class Resumed(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

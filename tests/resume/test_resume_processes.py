@@ -1,14 +1,13 @@
 """Runs of several processes that are stopped or killed, each of them in turn, and continued with another number of
 them: the numbers are those of the uninterrupted run. Skipped without MPI.
 
-CTest: crowded
+CTest: crowded, methods 6 s
 """
 import itertools
 import pathlib
 import random
 import signal
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import cases, device, mpi
@@ -133,4 +132,4 @@ class Continued(MpiCase, ResumeCase):
 if __name__ == "__main__":
     mpi.require()
     device.require()
-    unittest.main()
+    cases.main()

@@ -1,7 +1,7 @@
 """Parallel tempering that is killed or stopped at any instant ends with the numbers of the uninterrupted run:
 temperatures, walkers, half-filled sums, histograms and configurations are restored.
 
-CTest: long
+CTest: long, methods 6 s
 """
 import itertools
 import pathlib
@@ -102,4 +102,4 @@ class Resume(ResumeCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

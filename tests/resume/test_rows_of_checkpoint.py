@@ -1,7 +1,7 @@
 """A checkpoint whose rows of configurations are not those of its instant is refused, although it is complete and agrees
 with its log: the result would lack some of them, or have some twice.
 
-CTest: long
+CTest: long, methods 6 s
 """
 import pathlib
 import sys
@@ -91,4 +91,4 @@ class Contradictory(ResumeCase):
 
 
 if __name__ == "__main__":
-    cases.main(seconds=6)
+    cases.main()

@@ -1,7 +1,7 @@
 """Series of a run that is killed before every single write, fsync, rename and cut of its files end up as those of an
 undisturbed one; and failures are reported.
 
-CTest: long
+CTest: long, methods 5 s
 """
 import os
 import pathlib
@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import files_program
+from support import cases, files_program
 
 ROWS = 150
 KILLED = -9
@@ -124,4 +124,4 @@ class SeriesLog(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -11,10 +11,9 @@ import resource
 import signal
 import sys
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import slurm
+from support import cases, slurm
 from support.gpumc_program import numeric_datasets
 from support.program import ProgramCase
 
@@ -148,7 +147,4 @@ class Campaign(ProgramCase):
 
 
 if __name__ == "__main__":
-    result = unittest.main(exit=False).result
-    for _, reason in result.skipped[:1]:
-        print(f"skipped: {reason}")
-    sys.exit(77 if result.skipped else not result.wasSuccessful())
+    cases.main()

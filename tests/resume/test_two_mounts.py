@@ -13,9 +13,9 @@ import shutil
 import subprocess
 import sys
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.device import PROGRAM
 from support.gpumc_program import numeric_datasets
 from support.program import OK, STOPPED, ProgramCase, stop, wait_for
@@ -128,8 +128,4 @@ class Fuse(MountCase):
 
 
 if __name__ == "__main__":
-    result = unittest.main(exit=False).result
-    for _, reason in result.skipped[:1]:
-        print(f"skipped: {reason}")
-    skipped = result.wasSuccessful() and len(result.skipped) == result.testsRun
-    sys.exit(77 if skipped else not result.wasSuccessful())
+    cases.main()

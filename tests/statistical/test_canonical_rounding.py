@@ -4,7 +4,7 @@ small it is beside the square of the energy, and it is right; one that does not 
 Null: (value - exact)/error of the specific heat has variance 1, over seeds; bound of 3.9 standard deviations (false
 alarm 1e-4). Control: the bound on rounding that grows with all measurements, n eps beta^2 N e^2, exceeds the errors.
 
-CTest: release, long
+CTest: release, long, methods 5 s
 """
 import os
 import pathlib
@@ -14,7 +14,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 
 SEEDS, SWEEPS, BETA = 6, 300000, 1.7
 FIELD, GAP = 0.5, 9.0  # of one spin against all others
@@ -64,4 +64,4 @@ class Rounding(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

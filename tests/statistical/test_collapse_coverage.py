@@ -25,7 +25,7 @@ import numpy as np  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 from gpumc import analysis  # noqa: E402
-from support import simulated_sizes as simulated  # noqa: E402
+from support import cases, simulated_sizes as simulated  # noqa: E402
 
 SETS, TRUE = simulated.SETS, simulated.TRUE
 FIRST_SEED = 5000  # none of these had a part in the choice of anything
@@ -107,4 +107,4 @@ class Coverage(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

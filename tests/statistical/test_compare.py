@@ -11,11 +11,11 @@ import json
 import math
 import pathlib
 import sys
-import unittest
 
 from scipy.stats import chi2
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases
 from support.program import ProgramCase
 
 PAIRS, WRONG_PAIRS = 60, 10
@@ -115,4 +115,4 @@ class Compare(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

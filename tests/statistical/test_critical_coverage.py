@@ -19,7 +19,7 @@ import numpy as np  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 from gpumc import analysis  # noqa: E402
-from support import universality  # noqa: E402
+from support import cases, universality  # noqa: E402
 
 SETS = int(os.environ.get("SETS", "200"))
 CHOSEN = os.environ.get("MODELS", ",".join(universality.MODELS)).split(",")
@@ -73,4 +73,4 @@ class Coverage(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -31,7 +31,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
 import gpumc as reader  # noqa: E402
 from gpumc.analysis import transition  # noqa: E402
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 
 CAMPAIGNS = 200
 CROSSING_6_8 = 2.248622303824761
@@ -262,4 +262,4 @@ class Real(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -34,7 +34,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/pyth
 from gpumc.analysis import crossing  # noqa: E402
 import gpumc as reader  # noqa: E402
 from gpumc.analysis import transition  # noqa: E402
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 
 CAMPAIGNS, SAMPLES, SIDES = 200, 128, (4, 6)
 FALSE_ALARM = 1e-4
@@ -250,4 +250,4 @@ class IndependentTemperatures(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

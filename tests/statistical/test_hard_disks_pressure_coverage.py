@@ -9,7 +9,6 @@ CTest: validate (exact_test_hard_disks_extrapolation)
 """
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import cases, chance, device  # noqa: E402
@@ -44,4 +43,4 @@ class Coverage(PressureCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

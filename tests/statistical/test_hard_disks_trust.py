@@ -17,12 +17,12 @@ CTest: validate (statistical_test_canonical_trust, exact_test_hard_disks_measure
 """
 import pathlib
 import sys
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
 CONFIG = """\
@@ -109,4 +109,4 @@ class HardDisksTrust(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

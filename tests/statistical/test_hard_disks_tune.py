@@ -19,6 +19,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases  # noqa: E402
 from support.program import INVALID, STOPPED, ProgramCase, stop  # noqa: E402
 from support.sanitizers import SANITIZED  # noqa: E402
 
@@ -170,4 +171,4 @@ class Tune(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools"), str(ROOT / "tools/python")]
 import gpumc as reader  # noqa: E402
 from gpumc.analysis import transition  # noqa: E402
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 
 CRITICAL, CORRECTION, LARGEST_ERROR = 0.693035, 3e-4, 1e-3
 
@@ -42,4 +42,4 @@ class Crossings(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 import gpumc as reader  # noqa: E402
 from gpumc import analysis  # noqa: E402
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 
 EXACT = {"t_c": 2 / np.log(1 + np.sqrt(2)), "nu": 1.0, "beta/nu": 1 / 8, "gamma/nu": 7 / 4, "1/nu": 1.0}
 LARGEST_ERROR = {"t_c": 4e-4, "nu": 0.01, "beta/nu": 1.2e-3, "gamma/nu": 2e-3, "1/nu": 0.02}
@@ -77,4 +77,4 @@ class Ising(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -14,7 +14,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 
 
 class MainJob(unittest.TestCase):
@@ -50,4 +50,4 @@ class MainJob(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -18,7 +18,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 from support.chance import most_by_chance  # noqa: E402
 from support.edited_result import edited  # noqa: E402
 
@@ -91,4 +91,4 @@ class Merges(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

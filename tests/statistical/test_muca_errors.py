@@ -29,7 +29,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, gpumc_program as gpumc  # noqa: E402
 
 SEEDS, GROUPS = 100, 10
 MEAN, BOUND = 19 / 17, 0.4
@@ -112,4 +112,4 @@ class Errors(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -6,18 +6,17 @@ by more than four errors, though each by itself has relaxed (the control: `conve
 as many are trusted and wrong as a rate of 1/128 explains in one of 10,000 tests. Where there is a proof single chains are
 trusted and right, false alarms of 1 % aside.
 
-CTest: release (cli_test_canonical_keys)
+CTest: release (cli_test_canonical_keys), methods 5 s
 """
 import json
 import pathlib
 import sys
-import unittest
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import chance, enumeration, splitmix_couplings  # noqa: E402
+from support import cases, chance, enumeration, splitmix_couplings  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
 
 CONFIG = """\
@@ -190,4 +189,4 @@ class WhatIsSaid(ProgramCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

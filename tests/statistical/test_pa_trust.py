@@ -5,7 +5,7 @@ Null: (value - exact)/error has variance 1 where a temperature is determined. Ov
 the bound of 3.9 standard deviations (false alarm 1e-4 per comparison), and for trusted runs above the lower one; if few
 events decide, Student's factor makes errors larger. Control: a quarter of the replicas.
 
-CTest: release
+CTest: release, methods 6 s
 """
 import os
 import pathlib
@@ -135,4 +135,4 @@ class Trust(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    cases.main(seconds=6)
+    cases.main()

@@ -19,7 +19,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc, pt_equilibrium  # noqa: E402
+from support import cases, device, gpumc_program as gpumc, pt_equilibrium  # noqa: E402
 from support.chance import most_by_chance  # noqa: E402
 
 RATE = 0.01
@@ -157,4 +157,4 @@ class Tails(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

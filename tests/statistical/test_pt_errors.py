@@ -14,7 +14,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc, parallel_tempering  # noqa: E402
+from support import cases, device, gpumc_program as gpumc, parallel_tempering  # noqa: E402
 from support.parallel_tempering import BETAS  # noqa: E402
 
 SEEDS = 200
@@ -78,4 +78,4 @@ class Errors(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

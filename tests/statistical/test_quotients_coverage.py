@@ -23,7 +23,7 @@ from scipy import stats  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 from gpumc import analysis  # noqa: E402
-from support import simulated_sizes as simulated  # noqa: E402
+from support import cases, simulated_sizes as simulated  # noqa: E402
 
 SETS = simulated.SETS
 FIRST_SEED = 9000
@@ -129,4 +129,4 @@ class Extrapolations(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 import gpumc as reader  # noqa: E402
 from gpumc import analysis, ising2d_exact  # noqa: E402
 from gpumc.analysis import transition  # noqa: E402
-from support import device, error_bars, gpumc_program as gpumc  # noqa: E402
+from support import cases, device, error_bars, gpumc_program as gpumc  # noqa: E402
 
 SEEDS = list(range(70001, 70001 + error_bars.SEEDS))
 BETA = np.array([0.36, 0.38, 0.40, 0.42, 0.44, 0.46, 0.48])
@@ -107,4 +107,4 @@ class Kaufman(unittest.TestCase):
 
 if __name__ == "__main__":
     device.require()
-    unittest.main(verbosity=2)
+    cases.main()

@@ -21,7 +21,7 @@ import numpy as np  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools/python")]
 from gpumc import analysis  # noqa: E402
-from support import square_campaigns  # noqa: E402
+from support import cases, square_campaigns  # noqa: E402
 
 EXACT = {"t_c": 2 / np.log(1 + np.sqrt(2)), "nu": 1.0, "beta/nu": 1 / 8, "gamma/nu": 7 / 4}
 LARGEST = {"t_c": 4e-4, "nu": 0.01, "beta/nu": 1.2e-3, "gamma/nu": 2e-3}
@@ -67,4 +67,4 @@ class Square(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    cases.main()

@@ -34,7 +34,7 @@ import numpy as np
 from scipy import stats
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import chance  # noqa: E402
+from support import cases, chance  # noqa: E402
 from support.device import PROGRAM  # noqa: E402
 from support.verdict_cells import CELLS, COLD, HOT, LADDER, square  # noqa: E402
 
@@ -226,4 +226,4 @@ def main():
 if __name__ == "__main__":
     if any(word.startswith("--") for word in sys.argv[1:]):
         sys.exit(main())
-    unittest.main()
+    cases.main()

@@ -16,6 +16,7 @@ import inspect
 import os
 import resource
 import shlex
+import signal
 import sys
 import time
 import unittest
@@ -28,13 +29,16 @@ STEPS = (GOLDEN, 2**0.5 - 1), (7**0.5 - 2, 11**0.5 - 3), (13**0.5 - 3, 17**0.5 -
 METHODS = 3**0.5 - 1
 SHOWN = 40  # numbers of cases that are printed
 WAITING = 3  # seconds that may go by for each of the CPU's
+STOPPED, SKIPPED = 75, 77  # exit codes
 
 _share = float(os.environ.get("GPUMC_CASES_SHARE") or 1)  # of all these seconds: half under sanitizers
 _seconds = float(os.environ.get("GPUMC_CASES_SECONDS") or "inf") * _share
 _rotation = int(os.environ.get("GPUMC_ROTATION") or 0)
+_methods_seconds = float(os.environ.get("GPUMC_METHODS_SECONDS") or os.environ.get("GPUMC_CASES_SECONDS") or "inf") * _share
 _only = os.environ.get("GPUMC_CASES")  # LOOP:NUMBER, of loops within loops one after the other: LOOP:NUMBER,LOOP:NUMBER
 _running: list[str] = []  # LOOP:NUMBER of the case at work, of loops within loops the innermost last
 _found = False  # a case that the user asked for
+_may_be_stopped, _was_stopped = "GPUMC_STOP_AFTER" in os.environ, False
 
 
 def of(cases, seconds=None):
@@ -43,15 +47,46 @@ def of(cases, seconds=None):
     return _each(list(cases), loop, _seconds if seconds is None else min(seconds * _share, _seconds))
 
 
-def main(seconds=None):
-    """unittest.main() of a test whose methods are the cases, for one that has long ones: one after the other, beginning with another one at
-    each commit. A method is repeated by its name, as always. `seconds`: for all of them, in place of the head's, which are for one loop."""
-    if _seconds == float("inf") or _only or len(sys.argv) > 1:
-        unittest.main(verbosity=2)
-    module = sys.modules["__main__"]
-    result = unittest.TextTestRunner(verbosity=2).run(
-        _InTurn(_methods(unittest.defaultTestLoader.loadTestsFromModule(module)), seconds * _share if seconds else _seconds))
+def main():
+    """unittest.main() of a test whose methods are the cases, for one that has long ones: one after the other for the head's `methods N s`,
+    beginning with another one at each commit. One that failed is repeated by GPUMC_METHODS=CLASS.METHOD. A test of which all is skipped
+    is one that CTest skips."""
+    try:
+        result = _run(os.environ.get("GPUMC_METHODS"))
+    except Stopped:  # between two methods
+        sys.exit(STOPPED)
+    failed = sorted({_name_of(test) for test, text in (*result.failures, *result.errors) if Stopped.__name__ not in text})
+    for name in failed:
+        print(f"{name}: repeated by {_command(f'GPUMC_METHODS={name}')}", file=sys.stderr)
+    if _was_stopped and not failed:
+        sys.exit(STOPPED)
+    if result.testsRun == len(result.skipped) > 0:
+        print(f"skipped: {result.skipped[0][1]}")
+        sys.exit(SKIPPED)
     sys.exit(not result.wasSuccessful())
+
+
+def _run(chosen):
+    if _methods_seconds == float("inf") or _only or chosen or len(sys.argv) > 1:
+        return unittest.main(verbosity=2, exit=False, failfast=_may_be_stopped, argv=[sys.argv[0], *chosen.split(",")] if chosen else None).result
+    methods = _methods(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))
+    return unittest.TextTestRunner(verbosity=2, failfast=_may_be_stopped).run(_InTurn(methods, _methods_seconds))
+
+
+class Stopped(BaseException):
+    """The time of a test is up (support/measured.c). Unlike KeyboardInterrupt, unittest goes through its cleanups."""
+
+
+def _stop(*_):
+    global _was_stopped
+    _was_stopped = True
+    raise Stopped
+
+
+def _name_of(test):
+    """CLASS.METHOD, also of a subTest(); the class alone where its setup failed, nothing, which is all, where that of the module did."""
+    names = getattr(test, "test_case", test).id()
+    return names.removeprefix("__main__.") if "(" not in names else names.partition("(__main__.")[2].rstrip(")")
 
 
 def _methods(suite):
@@ -136,7 +171,11 @@ def _told(longest):
 
 def _repeating():
     """The command that repeats the case at work."""
-    words = [f"GPUMC_CASES={','.join(_running)}"]
+    return _command(f"GPUMC_CASES={','.join(_running)}")
+
+
+def _command(variable):
+    words = [variable]
     if "GPUMC_TEST" in os.environ:
         words.append(f"ctest --test-dir {shlex.quote(os.environ.get('GPUMC_BUILD', 'build/release'))} -R '^{os.environ['GPUMC_TEST']}$' --output-on-failure")
     return " ".join(words)
@@ -170,3 +209,5 @@ def _check_order():
 
 
 atexit.register(_check_order)
+if _may_be_stopped:
+    signal.signal(signal.SIGINT, _stop)

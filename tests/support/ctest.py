@@ -8,7 +8,7 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-STOPPED = 75  # exit code of a script that left tests for its next call
+STOPPED = 75  # exit code of what was not ended: a test, or a script that left tests for its next call
 
 Run = collections.namedtuple("Run", "code cpu wall")  # exit code; seconds
 
@@ -36,7 +36,7 @@ def runs(build, begin=0):
 
 
 def run(build, chosen, seconds, jobs, minutes=None, environment=None):
-    """Runs tests and returns name -> Run of those that ended by themselves. seconds: name -> what it took before; minutes: those that are still at
+    """Runs tests and returns name -> Run of those that ended, with code STOPPED where GPUMC_STOP_AFTER had them stopped. seconds: name -> what it took before; minutes: those that are still at
     work then are ended, and the others are not begun. Those that `seconds` does not know come first."""
     build = pathlib.Path(build).absolute()
     threads = max(2, (os.cpu_count() or 1) // jobs)  # of each: all cores would wait for one another

@@ -3,13 +3,15 @@
  *
  *     unit_tests                             names them
  *     unit_tests unit_test_params            runs one
- *     unit_tests unit_test_params '*null*'   those of its functions whose names match
+ *     unit_tests unit_test_params '*null*'   those of its functions whose names match; at least one
  *
  * tests/CMakeLists.txt renames the main() of each and lists them in tests.def. */
+#include <fnmatch.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -33,15 +35,45 @@ const char *__asan_default_options(void)
   return "allocator_may_return_null=1";
 }
 
+static const char *filter;
+static size_t matching;
+
+/* cmocka_run_group_tests() calls this (the linker's --wrap): a filter that matches nothing has not
+ * passed, and where a test may be stopped (measured.c), nothing is begun after a failure. */
+int __real__cmocka_run_group_tests(const char *, const struct CMUnitTest *, size_t,
+                                   CMFixtureFunction, CMFixtureFunction);
+int __wrap__cmocka_run_group_tests(const char *, const struct CMUnitTest *, size_t,
+                                   CMFixtureFunction, CMFixtureFunction);
+int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *functions,
+                                   size_t count, CMFixtureFunction setup,
+                                   CMFixtureFunction teardown)
+{
+  int failed = 0;
+  for (size_t f = 0; f < count; f++)
+    matching +=
+        filter == NULL || (strpbrk(filter, "[\\") == NULL && /* only * and ? are special there */
+                           fnmatch(filter, functions[f].name, 0) == 0);
+  if (getenv("GPUMC_STOP_AFTER") == NULL)
+    return __real__cmocka_run_group_tests(name, functions, count, setup, teardown);
+  for (size_t f = 0; f < count && failed == 0; f++)
+    failed = __real__cmocka_run_group_tests(name, &functions[f], 1, setup, teardown);
+  return failed;
+}
+
 int main(int argc, char **argv)
 {
   for (size_t t = 0; t < sizeof tests / sizeof *tests; t++)
     if (argc < 2) {
       printf("%s\n", tests[t].name);
     } else if (strcmp(argv[1], tests[t].name) == 0) {
-      if (argc > 2)
-        cmocka_set_test_filter(argv[2]);
-      return tests[t].run();
+      filter = argv[2];
+      if (filter != NULL)
+        cmocka_set_test_filter(filter);
+      const int result = tests[t].run();
+      if (result != 0 || filter == NULL || matching > 0)
+        return result;
+      fprintf(stderr, "%s: %s has no function whose name matches %s\n", argv[0], argv[1], filter);
+      return 2;
     }
   if (argc < 2)
     return 0;
