@@ -1,5 +1,7 @@
 /* Sweeps of the kernel `checkerboard` on a GPU: launches, and the choice between the two ways to
- * sweep. */
+ * sweep.
+ *
+ * nvcc: --compress-mode=size */
 #include <cuda_runtime.h>
 #include <math.h>
 

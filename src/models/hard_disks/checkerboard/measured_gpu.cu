@@ -1,6 +1,8 @@
 /* Channels of hard disks on a GPU: one thread per cell goes through its disks in turn, in the order
  * of hard_disks_sums.c. Pressures and psi_6, which most measurements
- * leave out, have kernels of their own: what both need would not fit in the registers. */
+ * leave out, have kernels of their own: what both need would not fit in the registers.
+ *
+ * nvcc: --compress-mode=size */
 #include <cuda_runtime.h>
 
 #include "models/hard_disks/checkerboard/checkerboard_gpu.h"

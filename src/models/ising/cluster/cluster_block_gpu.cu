@@ -1,5 +1,7 @@
 /* Swendsen-Wang for replicas whose labels fit into shared memory: a block of threads has one or
- * several of them for all sweeps of a call, a thread some of their words (cluster_words.h). */
+ * several of them for all sweeps of a call, a thread some of their words (cluster_words.h).
+ *
+ * nvcc: --compress-mode=size */
 #include "models/ising/cluster/cluster_list.cuh"
 #include "models/ising/cluster/cluster_word.cuh"
 

@@ -1,6 +1,8 @@
 /* Swendsen-Wang by tiles (cluster_tiles.h), for lattices whose labels do not fit into shared
  * memory: launches for tiles, for seams, in a field for clusters that are joined to the ghost, and
- * for flips. Of tiles a block of threads has one, a thread a word. */
+ * for flips. Of tiles a block of threads has one, a thread a word.
+ *
+ * nvcc: --compress-mode=size */
 #include "models/ising/cluster/cluster_tiles.cuh"
 
 enum {

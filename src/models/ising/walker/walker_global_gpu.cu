@@ -1,6 +1,8 @@
 /* The walker kernel on a GPU: walks in device memory, for replicas that do not fit into shared
  * memory, and for models whose flips do not move a replica by whole levels. One thread per
- * replica. */
+ * replica.
+ *
+ * nvcc: --compress-mode=size */
 #include "models/ising/walker/walker_lane.cuh"
 
 /* The sums that the energy and the magnetization are computed from. */

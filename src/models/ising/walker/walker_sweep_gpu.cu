@@ -1,6 +1,8 @@
 /* The walker kernel's sweeps: every thread goes through the lattice of its replica, spin by spin.
  * The scheme of Barash et al., Comput. Phys. Commun. 220, 341 (2017), section 3, which works for
- * any model. */
+ * any model.
+ *
+ * nvcc: --compress-mode=size */
 #include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin_rule.h"
 #include "models/ising/walker/walker_lane.cuh"
