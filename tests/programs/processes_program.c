@@ -12,7 +12,7 @@
 
 #include "core/processes/launcher.h"
 
-enum { COUNT = 1000, ROUNDS = 3 };
+enum { COUNT = 1000, ROUNDS = 3, SECONDS_TO_SPEAK = 4 };
 
 static const struct gpumc_processes *all;
 static int rank, size;
@@ -201,8 +201,8 @@ int main(int argc, char **argv)
     status = do_command(argv[1], argv + 2, &error);
   if (launcher.rank == 0 && status != GPUMC_OK)
     printf("error: %s\n", gpumc_error_text(&error));
-  else if (status != GPUMC_OK) /* a launcher that sees an end with an error ends the first, too */
-    gpumc_processes_give_way();
+  for (int i = 0; i < SECONDS_TO_SPEAK && launcher.rank > 0 && status != GPUMC_OK; i++)
+    gpumc_processes_give_way(); /* a launcher that sees an end with an error ends the first, too */
   if (rank == 0 && status == GPUMC_OK)
     printf("%d processes, %s: good\n", size, all->module.name);
   gpumc_processes_close(processes);
