@@ -25,6 +25,7 @@ BUILT = pathlib.Path(os.environ.get("GPUMC_BUILD", TESTS.parent / "build/release
 PROGRAM, MEASURED = BUILT / "unit_tests", BUILT / "gpumc_measured"
 IN_C = 17 * 41  # cases of test_cases.c
 ROTATIONS = 2500
+WITHOUT_OURS = {name: value for name, value in os.environ.items() if not name.startswith("GPUMC_")}  # those of this test
 
 
 class Order(unittest.TestCase):
@@ -73,7 +74,7 @@ class Stopped(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             begin = time.monotonic()
             done = subprocess.run([MEASURED, f"{folder}/test-times.tsv", "some", sys.executable, "-c", script], capture_output=True, text=True, check=False,
-                                  env={**os.environ, "GPUMC_STOP_AFTER": str(seconds)})
+                                  env={**WITHOUT_OURS, "GPUMC_STOP_AFTER": str(seconds)})
             return done.returncode, ctest.runs(folder)["some"].code, done.stderr, time.monotonic() - begin
 
     def test_one_that_is_still_at_work_was_skipped(self):
@@ -129,7 +130,7 @@ class Failures(unittest.TestCase):
 
     def run_script(self, **environment):
         return subprocess.run([sys.executable, "-c", self.SCRIPT, TESTS], capture_output=True, text=True, check=False,
-                              env={**{name: value for name, value in os.environ.items() if not name.startswith("GPUMC_")}, **environment})
+                              env={**WITHOUT_OURS, **environment})
 
     def test_a_case_that_fails_is_repeated_by_what_it_says(self):
         done = self.run_script()
