@@ -36,8 +36,9 @@ def runs(build, begin=0):
 
 
 def run(build, chosen, seconds, jobs, minutes=None, environment=None):
-    """Runs tests and returns name -> Run of those that ended, with code STOPPED where GPUMC_STOP_AFTER had them stopped. seconds: name -> what it took before; minutes: those that are still at
-    work then are ended, and the others are not begun. Those that `seconds` does not know come first."""
+    """Runs tests and returns name -> Run of those that ended, with code STOPPED where GPUMC_STOP_AFTER had them stopped. seconds: name ->
+    what it took before; minutes: those that are still at work then are ended, and the others are not begun. Those that `seconds` does
+    not know come first."""
     build = pathlib.Path(build).absolute()
     threads = max(2, (os.cpu_count() or 1) // jobs)  # of each: all cores would wait for one another
     command = ["ctest", "--test-dir", str(build), "-R", f"^({'|'.join(map(re.escape, chosen))})$", "-j", str(jobs), "--output-on-failure"]

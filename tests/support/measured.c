@@ -9,7 +9,7 @@
  *
  * GPUMC_STOP_AFTER=SECONDS (tests/validate --tenth): a test that is still at work then gets SIGINT,
  * at which Python's leave what they do, clean up and exit with 75 (support/cases.py), and SIGKILL
- * if that takes too long; what it leaves behind is killed. Its line has 75, and CTest is told that
+ * if that takes too long; what it left running is killed. Its line has 75, and CTest is told that
  * it was skipped: nothing had failed until then. */
 #include <errno.h>
 #include <signal.h>
